@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outrider/message.h"
+
+namespace outrider {
+
+class BrokerDriver;
+
+// Appends one JSON object per line: id, topic, key, type, content_type, payload (or
+// payload_base64), headers, occurred_at. Acknowledged means on disk. Several relays may share one
+// file.
+[[nodiscard]] std::shared_ptr<BrokerDriver> file_broker(std::string path);
+
+// The same lines on standard output. Acknowledged means handed to the operating system.
+[[nodiscard]] std::shared_ptr<BrokerDriver> stdout_broker();
+
+// One message as a handler sees it. The views live as long as the call.
+struct Delivery {
+    MessageId id;
+    std::string_view topic;
+    std::string_view key;
+    std::string_view type;
+    std::string_view content_type;
+    std::string_view payload;
+    std::vector<Header> headers;
+    WallTime occurred_at;
+    std::uint32_t attempt = 1;  // 1 is the first
+};
+
+// Returning acknowledges the message; an exception refuses it, and its text becomes the reason.
+// Called from a thread of the relay, one message after the other; several destinations call their
+// handlers side by side.
+using Handler = std::function<void(const Delivery&)>;
+
+// Calls one function in this process.
+[[nodiscard]] std::shared_ptr<BrokerDriver> handler_broker(Handler handler);
+
+}  // namespace outrider

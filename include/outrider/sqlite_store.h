@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace outrider {
+
+class StoreDriver;
+
+namespace sqlite {
+
+// The database at this path, for outrider::Relay. It is opened when the relay starts, and again
+// whenever it was lost, so it need not exist yet. One relay at a time serves a destination of it;
+// others stand by and take over.
+[[nodiscard]] std::shared_ptr<StoreDriver> open_store(std::string path);
+
+}  // namespace sqlite
+}  // namespace outrider

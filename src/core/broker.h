@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "core/batch.h"
+#include "core/result.h"
+#include "core/verdict.h"
+
+namespace outrider {
+
+// What a broker promises. Read by the turn, by the conformance suite and by the docs.
+struct BrokerTraits {
+    // Messages of one key that are offered together never overtake each other, and nothing of a key
+    // is accepted after a failure of that key. If not, the turn keeps one message per key in
+    // flight.
+    bool keeps_order = false;
+
+    // Repeats are recognised by id, within some window.
+    bool drops_duplicates = false;
+
+    // The most messages offered at once. 0: no limit. A driver that works them off one after the
+    // other says 1, so that a stop or the deadline is noticed in between.
+    std::size_t burst_max = 0;
+
+    // Larger payloads are unacceptable. 0: no limit known.
+    std::size_t payload_bytes_max = 0;
+};
+
+// One connection to where messages go. One thread at a time.
+class Broker {
+public:
+    virtual ~Broker() = default;
+
+    [[nodiscard]] virtual BrokerTraits traits() const = 0;
+
+    // Offers every envelope, in order, pipelined as far as the traits allow, and writes answers[i]
+    // for envelopes[i]; what it does not write stays unanswered. Returns when all are answered or
+    // at `deadline`. Connects by itself when it must. Once it has returned, nothing of the batch is
+    // still queued in the client library, so the memory may go and nothing is sent behind the
+    // caller's back. Never throws.
+    virtual void
+    publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers) = 0;
+
+    // Whether the broker is there and would take messages.
+    [[nodiscard]] virtual Result<void> ping(Deadline deadline) = 0;
+};
+
+// A broker, and how to reach it. Safe from any thread; must outlive what it opens.
+class BrokerDriver {
+public:
+    virtual ~BrokerDriver() = default;
+
+    // A connection of a worker's own. That the broker is away is not an error here: connecting
+    // waits for publish.
+    [[nodiscard]] virtual Result<std::unique_ptr<Broker>> open() = 0;
+};
+
+}  // namespace outrider

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outrider/destination.h"
+
+#include "core/batch.h"
+#include "core/result.h"
+
+namespace outrider {
+
+// Whether messages flow to a destination, as its relay last said.
+enum class CircuitState : std::uint8_t { closed, open, half_open };
+
+[[nodiscard]] std::string_view to_string(CircuitState state);
+
+struct DestinationStatus {
+    std::string name;
+    std::vector<std::string> topics;
+    std::uint64_t pending = 0;                   // new in the log, not yet tried
+    std::optional<Duration> oldest_pending_age;  // of those
+    std::uint64_t parked = 0;  // wait for another try, for their time, or behind such a message
+    std::uint64_t blocked_keys = 0;  // keys that have a parked or holding dead message
+    std::uint64_t dead = 0;
+    std::uint64_t delivered = 0;  // since the destination exists
+    double rate = 0;              // deliveries a second, lately
+    bool paused = false;
+    bool relay_running = false;  // somebody holds its lanes right now
+    CircuitState circuit = CircuitState::closed;
+    std::string circuit_reason;  // why it is not closed
+};
+
+struct UnroutedTopic {
+    std::string topic;
+    std::uint64_t messages = 0;
+};
+
+struct Backlog {
+    std::vector<DestinationStatus> destinations;  // by name
+    std::vector<UnroutedTopic> unrouted;  // kept messages that no destination takes, by topic
+};
+
+// A dead letter with everything an operator needs to judge it.
+struct DeadLetter {
+    std::string destination;
+    std::int64_t seq = 0;
+    MessageId id;
+    std::string topic;
+    std::string key;
+    std::string type;
+    std::string content_type;
+    std::string payload;  // empty in listings
+    std::vector<Header> headers;
+    WallTime occurred_at;
+    std::uint32_t attempts = 0;
+    std::string error;
+    WallTime died_at;
+    bool holds_key = false;
+};
+
+// Which dead letters. Every field that is set must match.
+struct DeadFilter {
+    std::optional<std::string> destination;
+    std::optional<MessageId> id;
+    std::optional<std::string> topic;  // a pattern
+    std::optional<std::string> key;
+    std::size_t limit = 100;  // at most this many, oldest first
+};
+
+struct SchemaVersion {
+    int installed = 0;  // 0: none
+    int newest = 0;     // known to this build
+};
+
+// The cold seam: what operators do, by command line and page. One thread at a time. Every change is
+// one transaction and safe beside running relays.
+class StoreAdmin {
+public:
+    virtual ~StoreAdmin() = default;
+
+    [[nodiscard]] virtual Result<SchemaVersion> schema_version() = 0;
+
+    // Brings the schema to the newest version; does nothing where it is. Safe when two do it at
+    // once.
+    [[nodiscard]] virtual Result<SchemaVersion> migrate() = 0;
+
+    // The statements that migrate() would run on an empty database, for a DBA.
+    [[nodiscard]] virtual std::string schema_text() = 0;
+
+    [[nodiscard]] virtual Result<Backlog> backlog() = 0;
+
+    [[nodiscard]] virtual Result<std::vector<DeadLetter>> dead_letters(const DeadFilter& filter
+    ) = 0;
+
+    // All copies of one message, payload included: a message may have died on its way to several
+    // destinations.
+    [[nodiscard]] virtual Result<std::vector<DeadLetter>> dead_letter(const MessageId& id) = 0;
+
+    // Back on their way, with the same id and a fresh count of tries. Returns how many.
+    [[nodiscard]] virtual Result<std::uint64_t> replay_dead(const DeadFilter& filter) = 0;
+
+    // Gone for good. Returns how many.
+    [[nodiscard]] virtual Result<std::uint64_t> discard_dead(const DeadFilter& filter) = 0;
+
+    // A paused destination is not claimed for until resumed. False: no such destination.
+    [[nodiscard]] virtual Result<bool> set_paused(std::string_view destination, bool paused) = 0;
+
+    // Removes a destination's progress, parked messages and dead letters, so that it no longer
+    // holds back clean-up. Remedy::yield while a relay serves it. False: no such destination.
+    [[nodiscard]] virtual Result<bool> forget(std::string_view destination) = 0;
+
+    // Notes what a relay knows of a destination's broker, for status.
+    [[nodiscard]] virtual Result<void>
+    note_circuit(std::string_view destination, CircuitState state, std::string_view reason) = 0;
+
+    // Removes up to `limit` messages that every destination has passed and that are older than
+    // `retention`. Returns how many: fewer than `limit` means that there is no more for now.
+    [[nodiscard]] virtual Result<std::uint64_t> clean_up(Duration retention, std::size_t limit) = 0;
+};
+
+}  // namespace outrider

@@ -1,0 +1,64 @@
+#include "relay/keeper.h"
+
+#include <algorithm>
+
+namespace outrider {
+namespace {
+
+constexpr Duration kRound = std::chrono::milliseconds(500);
+constexpr Duration kCleanUpPause = std::chrono::seconds(10);
+
+// Small enough that no writer waits long for the piece before it.
+constexpr std::size_t kPiece = 1000;
+
+// Clean-up takes at most a fifth of the time, whatever a piece costs here.
+constexpr int kRestFactor = 4;
+
+}  // namespace
+
+MonoTime Keeper::step() {
+    const MonoTime next_round = clock_.now() + kRound;
+    if (!connect()) return next_round;
+    note_circuits();
+    if (!admin_ || clock_.now() < clean_up_at_) return std::min(next_round, clean_up_at_);
+    clean_up_at_ = clean_up();
+    return std::min(next_round, clean_up_at_);
+}
+
+bool Keeper::connect() {
+    if (admin_) return true;
+    Result<std::unique_ptr<StoreAdmin>> admin = store_.open_admin(StoreDriver::IfMissing::fail);
+    if (admin) admin_ = std::move(admin).value();
+    return admin_ != nullptr;  // the workers have said already that the store is away
+}
+
+void Keeper::note_circuits() {
+    for (Watched& watched : watched_) {
+        const CircuitState state = watched.circuit->state();
+        // Half-open lasts a moment; nobody wants to read about it.
+        if (state == CircuitState::half_open || watched.noted == state) continue;
+        const Result<void> noted =
+            admin_->note_circuit(watched.destination->name, state, watched.circuit->reason());
+        if (!noted) return fail(noted.error());
+        watched.noted = state;
+    }
+}
+
+MonoTime Keeper::clean_up() {
+    const MonoTime start = clock_.now();
+    const Result<std::uint64_t> removed = admin_->clean_up(options_.retention, kPiece);
+    if (!removed) {
+        fail(removed.error());
+        return start + kCleanUpPause;
+    }
+    if (*removed > 0) observer_.cleaned_up(*removed);
+    const MonoTime now = clock_.now();
+    return *removed < kPiece ? now + kCleanUpPause : now + (now - start) * kRestFactor;
+}
+
+void Keeper::fail(const Error& error) {
+    observer_.clean_up_failed(error);
+    admin_.reset();
+}
+
+}  // namespace outrider

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+
+#include "core/broker.h"
+#include "core/clock.h"
+#include "core/observer.h"
+#include "core/store.h"
+
+namespace outrider {
+
+// What a turn needs besides its store and broker. Everything outlives the turn.
+struct TurnContext {
+    const Destination& destination;
+    BatchLimits limits;  // of this turn, at most those of the destination
+    Clock& clock;
+    Dice& dice;
+    Observer& observer;
+    std::stop_token stop;  // asked for: no further wave; what is known is settled
+};
+
+struct TurnReport {
+    enum class Outcome : std::uint8_t {
+        moved,         // something was settled
+        idle,          // nothing is due
+        held,          // the lanes are in other hands
+        paused,        // the operator has paused the destination
+        unanswered,    // the broker did not answer for everything; what is known was settled
+        store_failed,  // the claim or the settle failed: `error` says how
+    };
+    Outcome outcome = Outcome::idle;
+    bool answered = false;             // the broker said something about at least one message
+    bool full = false;                 // more is waiting
+    std::optional<Duration> next_due;  // from now, when a parked message falls due
+    Error error;                       // of the store; of the broker its text
+};
+
+// One claim, publish, decide, settle. Starts no thread and never sleeps: a test, a simulation or a
+// worker decides when to turn again. The broker's memory of the turn ends with it.
+[[nodiscard]] TurnReport make_turn(Store& store, Broker& broker, const TurnContext& context);
+
+}  // namespace outrider

@@ -1,0 +1,135 @@
+#include "relay/worker.h"
+
+#include <algorithm>
+
+namespace outrider {
+
+using Outcome = TurnReport::Outcome;
+
+Worker::Worker(WorkerParts parts) : parts_(parts), pace_(parts.destination.batch) {
+}
+
+void Worker::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        const MonoTime next = step(stop);
+        if (stop.stop_requested()) return;
+        if (next > parts_.clock.now()) parts_.waker.wait(next);
+    }
+}
+
+MonoTime Worker::step(const std::stop_token& stop) {
+    const Circuit::Permit permit = parts_.circuit.ask(parts_.clock.now());
+    if (permit == Circuit::Permit::wait) return parts_.circuit.retry_at();
+    if (!connect()) {
+        // Whoever probes must report: a store that is away says nothing about the broker.
+        if (permit == Circuit::Permit::probe) open_circuit(parts_.circuit.reason());
+        return back_off();
+    }
+    if (permit == Circuit::Permit::probe && !broker_answers()) return parts_.circuit.retry_at();
+    const TurnReport report = make_turn(
+        *store_,
+        *broker_,
+        {.destination = parts_.destination,
+         .limits = pace_.limits(),
+         .clock = parts_.clock,
+         .dice = parts_.dice,
+         .observer = parts_.observer,
+         .stop = stop}
+    );
+    return schedule(report);
+}
+
+bool Worker::connect() {
+    if (!broker_) {
+        Result<std::unique_ptr<Broker>> broker = parts_.broker.open();
+        if (!broker) {
+            parts_.observer.faulted(parts_.destination, Stage::open, broker.error());
+            return false;
+        }
+        broker_ = std::move(broker).value();
+    }
+    if (!store_) {
+        Result<std::unique_ptr<Store>> store = parts_.store.open(parts_.destination);
+        if (!store) {
+            parts_.observer.faulted(parts_.destination, Stage::open, store.error());
+            return false;
+        }
+        store_ = std::move(store).value();
+    }
+    return true;
+}
+
+bool Worker::broker_answers() {
+    const Deadline deadline = parts_.clock.now() + parts_.destination.publish_deadline;
+    const Result<void> answer = broker_->ping(deadline);
+    if (!answer) open_circuit(answer.error().text);
+    return answer.has_value();
+}
+
+MonoTime Worker::schedule(const TurnReport& report) {
+    const bool idle = report.outcome == Outcome::idle || report.outcome == Outcome::paused ||
+                      report.outcome == Outcome::held;
+    idle_ = idle;
+    if (report.outcome == Outcome::store_failed || report.outcome == Outcome::unanswered) {
+        return after_fault(report);
+    }
+    reconnect_delay_ = Duration::zero();
+    stand_by(report.outcome == Outcome::held);
+    close_circuit();
+    if (idle) return after_nothing(report);
+    if (report.full) {
+        pace_.grow();
+    } else {
+        pace_.calm();
+    }
+    return parts_.clock.now();
+}
+
+MonoTime Worker::after_fault(const TurnReport& report) {
+    if (report.outcome == Outcome::unanswered) {
+        pace_.shrink();
+        open_circuit(report.error.text);
+        return parts_.circuit.retry_at();
+    }
+    if (report.answered) close_circuit();
+    // A claim that was lost to somebody else is no fault of the connection, but whatever it
+    // remembers is stale.
+    store_.reset();
+    return back_off();
+}
+
+MonoTime Worker::after_nothing(const TurnReport& report) {
+    const MonoTime now = parts_.clock.now();
+    if (report.outcome == Outcome::held) return now + parts_.options.standby_poll;
+    const Duration patience = parts_.options.idle_poll;
+    return now + std::clamp(report.next_due.value_or(patience), Duration::zero(), patience);
+}
+
+MonoTime Worker::back_off() {
+    const RelayOptions& options = parts_.options;
+    reconnect_delay_ = std::clamp(
+        reconnect_delay_ * 2, options.reconnect_delay_first, options.reconnect_delay_max
+    );
+    const double part = 0.75 + parts_.dice.roll() / 4;
+    const double delay = static_cast<double>(reconnect_delay_.count()) * part;
+    return parts_.clock.now() + Duration(static_cast<Duration::rep>(delay));
+}
+
+void Worker::close_circuit() {
+    if (!parts_.circuit.success()) return;
+    parts_.observer.circuit_changed(parts_.destination, CircuitState::closed, {});
+}
+
+void Worker::open_circuit(std::string_view reason) {
+    const std::string text(reason);
+    const bool changed = parts_.circuit.failure(parts_.clock.now(), text, parts_.dice);
+    if (changed) parts_.observer.circuit_changed(parts_.destination, CircuitState::open, text);
+}
+
+void Worker::stand_by(bool standing_by) {
+    if (standing_by == standing_by_) return;
+    standing_by_ = standing_by;
+    parts_.observer.standing_by(parts_.destination, standing_by);
+}
+
+}  // namespace outrider

@@ -1,0 +1,46 @@
+#include <filesystem>
+
+#include "outrider/sqlite_store.h"
+
+#include "stores/sqlite/admin.h"
+#include "stores/sqlite/store.h"
+#include "stores/sqlite/waker.h"
+
+namespace outrider::sqlite {
+namespace {
+
+class SqliteDriver final : public StoreDriver {
+public:
+    explicit SqliteDriver(std::string path) : path_(std::move(path)) {}
+
+    [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
+        return SqliteStore::open(real_path(), destination, clock_);
+    }
+
+    [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override {
+        return SqliteAdmin::open(real_path(), if_missing, clock_);
+    }
+
+    [[nodiscard]] std::unique_ptr<Waker> make_waker() override {
+        return std::make_unique<SqliteWaker>(real_path());
+    }
+
+private:
+    // Two names of one file must share one lock file.
+    [[nodiscard]] std::string real_path() const {
+        std::error_code error;
+        const auto resolved = std::filesystem::weakly_canonical(path_, error);
+        return error ? path_ : resolved.string();
+    }
+
+    const std::string path_;
+    const std::shared_ptr<Clock> clock_ = std::make_shared<SystemClock>();
+};
+
+}  // namespace
+
+std::shared_ptr<StoreDriver> open_store(std::string path) {
+    return std::make_shared<SqliteDriver>(std::move(path));
+}
+
+}  // namespace outrider::sqlite

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/descriptor.h"
+#include "core/result.h"
+
+namespace outrider::sqlite {
+
+// Who serves a destination of a database: a lock of the operating system on one byte of a file
+// beside the database, held for as long as the object lives, gone with the process however it ends.
+// Not on the database itself: closing any descriptor of that file would drop SQLite's own locks.
+class DestinationLock {
+public:
+    DestinationLock(std::string database_path, std::int64_t destination)
+        : path_(std::move(database_path) + "-outrider-lock"),
+          destination_(destination) {}
+
+    // True: it is ours now, or was already. False: another has it.
+    [[nodiscard]] Result<bool> take();
+
+    // Whether anybody else has it.
+    [[nodiscard]] Result<bool> is_taken_elsewhere();
+
+private:
+    [[nodiscard]] Result<void> open();
+
+    const std::string path_;
+    const std::int64_t destination_;
+    Descriptor file_;
+    bool taken_ = false;
+};
+
+}  // namespace outrider::sqlite

@@ -1,0 +1,1 @@
+select id from outrider_destination where name = ?1

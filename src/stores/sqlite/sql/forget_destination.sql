@@ -1,0 +1,1 @@
+delete from outrider_destination where id = ?1

@@ -1,0 +1,1 @@
+delete from outrider_parked where destination = ?1

@@ -1,0 +1,1 @@
+delete from outrider_parked_key where destination = ?1

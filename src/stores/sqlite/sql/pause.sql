@@ -1,0 +1,1 @@
+update outrider_destination set paused = ?2 where name = ?1

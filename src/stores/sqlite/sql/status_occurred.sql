@@ -1,0 +1,1 @@
+select occurred_at from outrider_message where seq = ?1

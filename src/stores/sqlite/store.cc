@@ -1,0 +1,140 @@
+#include "stores/sqlite/store.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+#include "stores/sqlite/claim.h"
+#include "stores/sqlite/settler.h"
+#include "stores/sqlite/sql.h"
+
+namespace outrider::sqlite {
+namespace {
+
+std::string topics_json(const std::vector<std::string>& topics) {
+    std::string json = "[";
+    for (const std::string& topic : topics) {
+        if (json.size() > 1) json += ',';
+        append_json_string(json, topic);
+    }
+    return json + "]";
+}
+
+Result<std::int64_t>
+register_destination(const Connection& connection, const Destination& destination) {
+    const std::string topics = topics_json(destination.topics);
+    Result<Statement> insert = connection.prepare(sql::register_destination);
+    if (!insert) return insert.error();
+    insert->bind(1, destination.name).bind(2, topics);
+    insert->bind(3, std::int64_t{destination.start == Start::now});
+    if (Result<std::int64_t> done = insert->run(); !done) return done.error();
+    Result<Statement> find = connection.prepare(sql::find_destination);
+    if (!find) return find.error();
+    const Result<bool> row = find->bind(1, destination.name).step();
+    if (!row) return row.error();
+    if (!*row)
+        return Error{Remedy::yield, "destination '" + destination.name + "' was just forgotten"};
+    return find->integer(0);
+}
+
+}  // namespace
+
+Result<StoreStatements> StoreStatements::prepare(const Connection& connection) {
+    StoreStatements all;
+    Error error;
+    bool good = true;
+    const auto fill = [&](Statement& statement, std::string_view sql) {
+        Result<Statement> prepared = connection.prepare(sql);
+        if (prepared) {
+            statement = std::move(prepared).value();
+        } else {
+            good = false;
+            error = prepared.error();
+        }
+    };
+    fill(all.claim_cursor, sql::claim_cursor);
+    fill(all.claim_due, sql::claim_due);
+    fill(all.claim_chain, sql::claim_chain);
+    fill(all.claim_next_due, sql::claim_next_due);
+    fill(all.claim_blocked, sql::claim_blocked);
+    fill(all.claim_log, sql::claim_log);
+    fill(all.settle_cursor, sql::settle_cursor);
+    fill(all.settle_park, sql::settle_park);
+    fill(all.settle_park_again, sql::settle_park_again);
+    fill(all.settle_unpark, sql::settle_unpark);
+    fill(all.settle_bury, sql::settle_bury);
+    fill(all.settle_bury_parked, sql::settle_bury_parked);
+    fill(all.refresh_key, sql::refresh_key);
+    fill(all.drop_key, sql::drop_key);
+    if (!good) return error;
+    return all;
+}
+
+SqliteStore::SqliteStore(
+    Connection connection,
+    StoreStatements statements,
+    std::int64_t id,
+    DestinationLock lock,
+    const Destination& destination,
+    std::shared_ptr<Clock> clock
+)
+    : connection_(std::move(connection)),
+      statements_(std::move(statements)),
+      id_(id),
+      lock_(std::move(lock)),
+      destination_(destination),
+      clock_(std::move(clock)),
+      filter_(destination.topics) {
+}
+
+Result<std::unique_ptr<Store>> SqliteStore::open(
+    const std::string& path,
+    const Destination& destination,
+    std::shared_ptr<Clock> clock
+) {
+    Result<Connection> connection = Connection::open(path, Connection::Schema::needed);
+    if (!connection) return connection.error();
+    const Result<std::int64_t> id = register_destination(*connection, destination);
+    if (!id) return id.error();
+    Result<StoreStatements> statements = StoreStatements::prepare(*connection);
+    if (!statements) return statements.error();
+    return std::unique_ptr<Store>(new SqliteStore(
+        std::move(connection).value(),
+        std::move(statements).value(),
+        *id,
+        DestinationLock(path, *id),
+        destination,
+        std::move(clock)
+    ));
+}
+
+Result<Batch> SqliteStore::claim(const BatchLimits& limits) {
+    Batch batch;
+    batch.now = clock_->wall();
+    const Result<bool> ours = lock_.take();
+    if (!ours) return ours.error();
+    if (!*ours) {
+        batch.held_elsewhere = true;
+        return batch;
+    }
+    Result<Transaction> transaction = Transaction::begin(connection_, "begin");
+    if (!transaction) return transaction.error();
+    auto claim = std::make_unique<Claim>();
+    ClaimReader reader(statements_, id_, destination_.order, filter_);
+    if (Result<void> read = reader.read(limits, passed_, batch, *claim); !read) return read.error();
+    if (Result<void> ended = transaction->commit(); !ended) return ended.error();
+    passed_ = claim->scanned;
+    batch.hold = std::move(claim);
+    return batch;
+}
+
+Result<void> SqliteStore::settle(Batch batch, std::span<const Settlement> settlements) {
+    const auto& claim = dynamic_cast<const Claim&>(*batch.hold);
+    Result<Transaction> transaction = Transaction::begin(connection_, "begin immediate");
+    if (!transaction) return transaction.error();
+    Settler settler(statements_, id_, to_millis(clock_->wall()));
+    if (Result<void> written = settler.write(batch, claim, settlements); !written) return written;
+    passed_ = settler.position();
+    return transaction->commit();
+}
+
+}  // namespace outrider::sqlite

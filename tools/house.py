@@ -1,0 +1,1 @@
+print("house rules come later")
