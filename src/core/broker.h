@@ -39,8 +39,11 @@ public:
     // at `deadline`. Connects by itself when it must. Once it has returned, nothing of the batch is
     // still queued in the client library, so the memory may go and nothing is sent behind the
     // caller's back. Never throws.
-    virtual void
-    publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers) = 0;
+    virtual void publish(
+        std::span<const Envelope> envelopes,
+        Deadline deadline,
+        std::span<Answer> answers
+    ) = 0;
 
     // Whether the broker is there and would take messages.
     [[nodiscard]] virtual Result<void> ping(Deadline deadline) = 0;

@@ -54,8 +54,11 @@ inline constexpr std::size_t kReasonBytesMax = 2048;
 
 // Parks a message that nobody refused: it is delayed, waits behind another, or must be passed by
 // the cursor. Nobody is charged.
-[[nodiscard]] Settlement
-wait_until(const Envelope& envelope, const Destination& destination, WallTime due_at);
+[[nodiscard]] Settlement wait_until(
+    const Envelope& envelope,
+    const Destination& destination,
+    WallTime due_at
+);
 
 // The text cut to kReasonBytesMax at a character's edge, control characters and broken UTF-8
 // replaced.

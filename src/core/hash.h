@@ -13,8 +13,12 @@ namespace outrider {
 using OrderKey = std::int64_t;
 
 // Of a message with this topic and key (empty: none) at this place in the log.
-[[nodiscard]] OrderKey
-order_key(Order order, std::string_view topic, std::string_view key, std::int64_t seq);
+[[nodiscard]] OrderKey order_key(
+    Order order,
+    std::string_view topic,
+    std::string_view key,
+    std::int64_t seq
+);
 
 // Of a message that waits for nobody and holds back nobody: its own.
 [[nodiscard]] OrderKey own_order_key(std::int64_t seq);

@@ -28,8 +28,10 @@ public:
     // envelope from the log that was left; behind it in the same lane everything is left.
     // Remedy::wait: it may or may not have happened. Remedy::yield: the claim was lost and nothing
     // changed.
-    [[nodiscard]] virtual Result<void>
-    settle(Batch batch, std::span<const Settlement> settlements) = 0;
+    [[nodiscard]] virtual Result<void> settle(
+        Batch batch,
+        std::span<const Settlement> settlements
+    ) = 0;
 };
 
 class StoreAdmin;

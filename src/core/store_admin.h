@@ -113,8 +113,11 @@ public:
     [[nodiscard]] virtual Result<bool> forget(std::string_view destination) = 0;
 
     // Notes what a relay knows of a destination's broker, for status.
-    [[nodiscard]] virtual Result<void>
-    note_circuit(std::string_view destination, CircuitState state, std::string_view reason) = 0;
+    [[nodiscard]] virtual Result<void> note_circuit(
+        std::string_view destination,
+        CircuitState state,
+        std::string_view reason
+    ) = 0;
 
     // Removes up to `limit` messages that every destination has passed and that are older than
     // `retention`. Returns how many: fewer than `limit` means that there is no more for now.

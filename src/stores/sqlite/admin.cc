@@ -115,8 +115,10 @@ Result<std::vector<DeadLetter>> SqliteAdmin::dead_letter(const MessageId& id) {
     }
 }
 
-Result<std::int64_t>
-SqliteAdmin::run(std::string_view sql, const std::function<void(Statement&)>& bind) {
+Result<std::int64_t> SqliteAdmin::run(
+    std::string_view sql,
+    const std::function<void(Statement&)>& bind
+) {
     Result<Statement> statement = connection_.prepare(sql);
     if (!statement) return statement.error();
     bind(*statement);

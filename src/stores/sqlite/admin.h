@@ -14,8 +14,11 @@ namespace outrider::sqlite {
 class SqliteAdmin final : public StoreAdmin {
 public:
     // Opens any database, also one without our tables; only migrating makes sense then.
-    [[nodiscard]] static Result<std::unique_ptr<StoreAdmin>>
-    open(const std::string& path, StoreDriver::IfMissing if_missing, std::shared_ptr<Clock> clock);
+    [[nodiscard]] static Result<std::unique_ptr<StoreAdmin>> open(
+        const std::string& path,
+        StoreDriver::IfMissing if_missing,
+        std::shared_ptr<Clock> clock
+    );
 
     [[nodiscard]] Result<SchemaVersion> schema_version() override;
     [[nodiscard]] Result<SchemaVersion> migrate() override;
@@ -61,8 +64,10 @@ private:
     );
     [[nodiscard]] Result<void> discard_one(const DeadPlace& place);
     [[nodiscard]] Result<void> refresh_key(const DeadPlace& place);
-    [[nodiscard]] Result<std::int64_t>
-    run(std::string_view sql, const std::function<void(Statement&)>& bind);
+    [[nodiscard]] Result<std::int64_t> run(
+        std::string_view sql,
+        const std::function<void(Statement&)>& bind
+    );
 
     Connection connection_;
     const std::string path_;

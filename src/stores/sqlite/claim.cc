@@ -41,8 +41,12 @@ std::optional<WallTime> maybe_time(const Statement& row, int column) {
 
 }  // namespace
 
-Result<void>
-ClaimReader::read(const BatchLimits& limits, std::int64_t passed, Batch& batch, Claim& claim) {
+Result<void> ClaimReader::read(
+    const BatchLimits& limits,
+    const Passed& passed,
+    Batch& batch,
+    Claim& claim
+) {
     batch_ = &batch;
     claim_ = &claim;
     bytes_left_ = limits.bytes;
@@ -58,15 +62,16 @@ ClaimReader::read(const BatchLimits& limits, std::int64_t passed, Batch& batch, 
     return read_log(std::max(limits.messages, batch.envelopes.size() + 1));
 }
 
-Result<bool> ClaimReader::read_cursor(std::int64_t passed) {
+Result<bool> ClaimReader::read_cursor(const Passed& passed) {
     Statement& cursor = statements_.claim_cursor;
     const ResetLater reset(cursor);
     const Result<bool> row = cursor.bind(1, id_).step();
     if (!row) return row.error();
     if (!*row) return Error{Remedy::yield, "the destination was forgotten by the operator"};
     claim_->position = cursor.integer(0);
-    claim_->scanned = std::max(claim_->position, passed);
     claim_->turn = cursor.integer(1);
+    claim_->scanned = claim_->position;
+    if (passed.turn == claim_->turn) claim_->scanned = std::max(claim_->position, passed.seq);
     batch_->paused = cursor.integer(2) != 0;
     has_held_keys_ = cursor.integer(3) != 0;
     return !batch_->paused;

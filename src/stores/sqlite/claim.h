@@ -20,6 +20,14 @@ struct Claim final : Batch::Hold {
     std::int64_t turn = 0;
 };
 
+// Since this turn of the cursor, everything up to `seq` was read and is of other topics.
+// Remembered, so that not every such message costs a commit; worthless once the cursor has made
+// another turn, by whomever.
+struct Passed {
+    std::int64_t turn = -1;
+    std::int64_t seq = 0;
+};
+
 // Reads what is due for a destination, inside a read transaction.
 class ClaimReader {
 public:
@@ -29,12 +37,15 @@ public:
           order_(order),
           filter_(filter) {}
 
-    // `passed`: messages up to there were seen before and are of other topics.
-    [[nodiscard]] Result<void>
-    read(const BatchLimits& limits, std::int64_t passed, Batch& batch, Claim& claim);
+    [[nodiscard]] Result<void> read(
+        const BatchLimits& limits,
+        const Passed& passed,
+        Batch& batch,
+        Claim& claim
+    );
 
 private:
-    [[nodiscard]] Result<bool> read_cursor(std::int64_t passed);
+    [[nodiscard]] Result<bool> read_cursor(const Passed& passed);
     [[nodiscard]] Result<void> read_parked(std::size_t limit);
     [[nodiscard]] Result<void> read_chain(OrderKey key, std::size_t limit);
     [[nodiscard]] Result<void> read_next_due();

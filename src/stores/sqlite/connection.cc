@@ -62,8 +62,11 @@ Result<std::string> read_one(const Connection& connection, std::string_view sql)
     return std::string(*row ? statement->text(0) : std::string_view{});
 }
 
-Result<void>
-expect(const Connection& connection, std::string_view pragma, std::string_view wanted) {
+Result<void> expect(
+    const Connection& connection,
+    std::string_view pragma,
+    std::string_view wanted
+) {
     Result<std::string> got = read_one(connection, pragma);
     if (!got) return got.error();
     if (*got == wanted) return {};

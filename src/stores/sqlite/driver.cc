@@ -1,3 +1,5 @@
+#include "stores/sqlite/driver.h"
+
 #include <filesystem>
 
 #include "outrider/sqlite_store.h"
@@ -11,7 +13,9 @@ namespace {
 
 class SqliteDriver final : public StoreDriver {
 public:
-    explicit SqliteDriver(std::string path) : path_(std::move(path)) {}
+    SqliteDriver(std::string path, std::shared_ptr<Clock> clock)
+        : path_(std::move(path)),
+          clock_(std::move(clock)) {}
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
         return SqliteStore::open(real_path(), destination, clock_);
@@ -34,13 +38,17 @@ private:
     }
 
     const std::string path_;
-    const std::shared_ptr<Clock> clock_ = std::make_shared<SystemClock>();
+    const std::shared_ptr<Clock> clock_;
 };
 
 }  // namespace
 
+std::shared_ptr<StoreDriver> make_driver(std::string path, std::shared_ptr<Clock> clock) {
+    return std::make_shared<SqliteDriver>(std::move(path), std::move(clock));
+}
+
 std::shared_ptr<StoreDriver> open_store(std::string path) {
-    return std::make_shared<SqliteDriver>(std::move(path));
+    return make_driver(std::move(path), std::make_shared<SystemClock>());
 }
 
 }  // namespace outrider::sqlite

@@ -105,8 +105,11 @@ MessageId enqueue(sqlite3* database, const Message& message, const EnqueueOption
     return insert(statement, message);
 }
 
-std::vector<MessageId>
-enqueue(sqlite3* database, std::span<const Message> messages, const EnqueueOptions& options) {
+std::vector<MessageId> enqueue(
+    sqlite3* database,
+    std::span<const Message> messages,
+    const EnqueueOptions& options
+) {
     require_transaction(database);
     for (const Message& message : messages) validate(message, options);
     std::vector<MessageId> ids;

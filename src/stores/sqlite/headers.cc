@@ -20,8 +20,11 @@ bool is_clean(std::string_view text) {
 
 }  // namespace
 
-std::span<const HeaderView>
-read_headers(std::string_view json, std::pmr::memory_resource& arena, std::string_view& flaw) {
+std::span<const HeaderView> read_headers(
+    std::string_view json,
+    std::pmr::memory_resource& arena,
+    std::string_view& flaw
+) {
     if (json.empty()) return {};
     const auto parsed = nlohmann::json::parse(json, nullptr, false);
     if (!parsed.is_object() || parsed.size() > kHeadersMax) {

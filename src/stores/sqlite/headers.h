@@ -10,7 +10,10 @@ namespace outrider::sqlite {
 
 // Headers as they are stored, a JSON object, as views into `arena`. Numbers and booleans become
 // their text. `flaw` is set, and points to a constant, if they cannot be read.
-[[nodiscard]] std::span<const HeaderView>
-read_headers(std::string_view json, std::pmr::memory_resource& arena, std::string_view& flaw);
+[[nodiscard]] std::span<const HeaderView> read_headers(
+    std::string_view json,
+    std::pmr::memory_resource& arena,
+    std::string_view& flaw
+);
 
 }  // namespace outrider::sqlite

@@ -19,8 +19,11 @@ std::optional<std::int64_t> maybe_millis(const std::optional<WallTime>& time) {
 
 }  // namespace
 
-Result<void>
-Settler::write(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements) {
+Result<void> Settler::write(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const Settlement> settlements
+) {
     OUTRIDER_ASSERT(batch.envelopes.size() == settlements.size());
     position_ = claim.scanned;
     std::int64_t delivered = 0;

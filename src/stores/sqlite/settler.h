@@ -17,11 +17,11 @@ public:
           id_(id),
           now_(now_millis) {}
 
-    [[nodiscard]] Result<void>
-    write(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements);
-
-    // Where the cursor is after write().
-    [[nodiscard]] std::int64_t position() const { return position_; }
+    [[nodiscard]] Result<void> write(
+        const Batch& batch,
+        const Claim& claim,
+        std::span<const Settlement> settlements
+    );
 
 private:
     [[nodiscard]] Result<void> write_one(const Envelope& envelope, const Settlement& settlement);

@@ -108,8 +108,11 @@ private:
         return {};
     }
 
-    static Result<Pending>
-    count(const std::string& topic, std::int64_t after, Statement& statement) {
+    static Result<Pending> count(
+        const std::string& topic,
+        std::int64_t after,
+        Statement& statement
+    ) {
         const ResetLater reset(statement);
         const Result<bool> row = statement.bind(1, topic).bind(2, after).step();
         if (!row) return row.error();

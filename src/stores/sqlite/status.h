@@ -9,7 +9,10 @@ namespace outrider::sqlite {
 
 // How everything stands, inside a read transaction. Takes time with the number of topics and of
 // pending messages, not with what has been delivered.
-[[nodiscard]] Result<Backlog>
-read_backlog(const Connection& connection, const std::string& path, WallTime now);
+[[nodiscard]] Result<Backlog> read_backlog(
+    const Connection& connection,
+    const std::string& path,
+    WallTime now
+);
 
 }  // namespace outrider::sqlite

@@ -19,8 +19,10 @@ std::string topics_json(const std::vector<std::string>& topics) {
     return json + "]";
 }
 
-Result<std::int64_t>
-register_destination(const Connection& connection, const Destination& destination) {
+Result<std::int64_t> register_destination(
+    const Connection& connection,
+    const Destination& destination
+) {
     const std::string topics = topics_json(destination.topics);
     Result<Statement> insert = connection.prepare(sql::register_destination);
     if (!insert) return insert.error();
@@ -122,7 +124,10 @@ Result<Batch> SqliteStore::claim(const BatchLimits& limits) {
     ClaimReader reader(statements_, id_, destination_.order, filter_);
     if (Result<void> read = reader.read(limits, passed_, batch, *claim); !read) return read.error();
     if (Result<void> ended = transaction->commit(); !ended) return ended.error();
-    passed_ = claim->scanned;
+    const bool read_nothing_of_ours = std::all_of(
+        batch.envelopes.begin(), batch.envelopes.end(), [](const Envelope& e) { return e.parked; }
+    );
+    if (read_nothing_of_ours) passed_ = {claim->turn, claim->scanned};
     batch.hold = std::move(claim);
     return batch;
 }
@@ -133,7 +138,6 @@ Result<void> SqliteStore::settle(Batch batch, std::span<const Settlement> settle
     if (!transaction) return transaction.error();
     Settler settler(statements_, id_, to_millis(clock_->wall()));
     if (Result<void> written = settler.write(batch, claim, settlements); !written) return written;
-    passed_ = settler.position();
     return transaction->commit();
 }
 

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/store.h"
 #include "core/topics.h"
+#include "stores/sqlite/claim.h"
 #include "stores/sqlite/connection.h"
 #include "stores/sqlite/lock.h"
 
@@ -35,8 +36,11 @@ struct StoreStatements {
 // the broker answers: writers never wait for a broker.
 class SqliteStore final : public Store {
 public:
-    [[nodiscard]] static Result<std::unique_ptr<Store>>
-    open(const std::string& path, const Destination& destination, std::shared_ptr<Clock> clock);
+    [[nodiscard]] static Result<std::unique_ptr<Store>> open(
+        const std::string& path,
+        const Destination& destination,
+        std::shared_ptr<Clock> clock
+    );
 
     [[nodiscard]] Result<Batch> claim(const BatchLimits& limits) override;
     [[nodiscard]] Result<void> settle(Batch batch, std::span<const Settlement> settlements)
@@ -60,9 +64,7 @@ private:
     const std::shared_ptr<Clock> clock_;
     TopicFilter filter_;
 
-    // Messages of other topics were seen up to here. Remembered, so that not every one of them
-    // costs a commit.
-    std::int64_t passed_ = 0;
+    Passed passed_;
 };
 
 }  // namespace outrider::sqlite

@@ -1,0 +1,163 @@
+#include "conformance/broker_suite.h"
+
+#include <thread>
+
+#include "core/clock.h"
+
+namespace outrider {
+
+using testing::Received;
+
+std::unique_ptr<Broker> BrokerSuite::open() {
+    Result<std::unique_ptr<Broker>> broker = harness_->driver()->open();
+    EXPECT_TRUE(broker) << broker.error().text;
+    return std::move(broker).value();
+}
+
+Envelope BrokerSuite::envelope(Received message) {
+    if (message.id.is_nil()) message.id = MessageId::generate();
+    const Received& kept = *kept_.emplace_back(std::make_unique<Received>(std::move(message)));
+    auto& headers = *kept_headers_.emplace_back(std::make_unique<std::vector<HeaderView>>());
+    for (const Header& header : kept.headers) headers.push_back({header.name, header.value});
+    Envelope envelope;
+    envelope.id = kept.id;
+    envelope.topic = kept.topic;
+    envelope.key = kept.key;
+    envelope.type = kept.type;
+    envelope.content_type = kept.content_type;
+    envelope.payload = kept.payload;
+    envelope.headers = headers;
+    envelope.occurred_at = WallTime(std::chrono::milliseconds(1'700'000'000'123));
+    envelope.seq = static_cast<std::int64_t>(kept_.size());
+    return envelope;
+}
+
+std::vector<Answer> BrokerSuite::publish(Broker& broker, std::span<const Envelope> envelopes) {
+    std::vector<Answer> answers(envelopes.size());
+    broker.publish(envelopes, SystemClock().now() + std::chrono::seconds(10), answers);
+    return answers;
+}
+
+namespace {
+
+Received message(std::string topic, std::string key, std::string payload) {
+    Received received;
+    received.topic = std::move(topic);
+    received.key = std::move(key);
+    received.payload = std::move(payload);
+    return received;
+}
+
+void expect_acknowledged(const std::vector<Answer>& answers) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
+    }
+}
+
+}  // namespace
+
+TEST_P(BrokerSuite, AcknowledgesWhatHasArrivedInOrder) {
+    const auto broker = open();
+    std::vector<Envelope> burst;
+    for (int i = 0; i < 1000; ++i) {
+        burst.push_back(envelope(message("t", "k", std::to_string(i))));
+    }
+    expect_acknowledged(publish(*broker, burst));
+    const std::vector<Received> received = harness_->received();
+    ASSERT_EQ(received.size(), burst.size());
+    for (std::size_t i = 0; i < burst.size(); ++i) {
+        EXPECT_EQ(received[i].payload, burst[i].payload);
+        EXPECT_EQ(received[i].id, burst[i].id);
+    }
+}
+
+TEST_P(BrokerSuite, CarriesEveryFieldUnchanged) {
+    Received full = message("orders.ü \"quoted\"", "line\nbreak", "{\"a\":\"\\u00e4\\n\"}");
+    full.id = MessageId::generate();
+    full.type = "order.placed";
+    full.content_type = "application/json";
+    full.headers = {{"traceparent", "00-ab"}, {"x", "ünï\\"}};
+    const auto broker = open();
+    const std::vector<Envelope> burst = {envelope(full)};
+    expect_acknowledged(publish(*broker, burst));
+    const std::vector<Received> received = harness_->received();
+    ASSERT_EQ(received.size(), 1U);
+    EXPECT_EQ(received[0].id, full.id);
+    EXPECT_EQ(received[0].topic, full.topic);
+    EXPECT_EQ(received[0].key, full.key);
+    EXPECT_EQ(received[0].type, full.type);
+    EXPECT_EQ(received[0].content_type, full.content_type);
+    EXPECT_EQ(received[0].payload, full.payload);
+    EXPECT_EQ(received[0].headers, full.headers);
+}
+
+TEST_P(BrokerSuite, CarriesAnyBytes) {
+    const auto broker = open();
+    std::string all;
+    for (int c = 0; c < 256; ++c) all += static_cast<char>(c);
+    const std::vector<std::string> payloads = {
+        "", std::string("\0", 1), "\xff", all, "\n", "\xed\xa0\x80", std::string(300'000, '\x07')};
+    std::vector<Envelope> burst;
+    for (const std::string& payload : payloads)
+        burst.push_back(envelope(message("t", "", payload)));
+    expect_acknowledged(publish(*broker, burst));
+    const std::vector<Received> received = harness_->received();
+    ASSERT_EQ(received.size(), payloads.size());
+    for (std::size_t i = 0; i < payloads.size(); ++i) EXPECT_EQ(received[i].payload, payloads[i]);
+}
+
+TEST_P(BrokerSuite, TakesAnEmptyBurst) {
+    const auto broker = open();
+    EXPECT_TRUE(publish(*broker, {}).empty());
+    EXPECT_TRUE(harness_->received().empty());
+}
+
+TEST_P(BrokerSuite, AnswersAPing) {
+    const auto broker = open();
+    const Result<void> answer = broker->ping(SystemClock().now() + std::chrono::seconds(10));
+    EXPECT_TRUE(answer) << answer.error().text;
+}
+
+TEST_P(BrokerSuite, LeavesEverythingUnansweredWhileAwayAndRecovers) {
+    if (!harness_->take_away()) {
+        SUCCEED() << "this broker lives in the process and cannot go away";
+        return;
+    }
+    const auto broker = open();
+    const std::vector<Envelope> burst = {
+        envelope(message("t", "k", "1")), envelope(message("t", "k", "2"))};
+    for (const Answer& answer : publish(*broker, burst)) {
+        EXPECT_EQ(answer.verdict, Verdict::unanswered);
+        EXPECT_FALSE(answer.reason.empty());
+    }
+    EXPECT_FALSE(broker->ping(SystemClock().now() + std::chrono::seconds(1)));
+    harness_->bring_back();
+    EXPECT_TRUE(broker->ping(SystemClock().now() + std::chrono::seconds(10)));
+    expect_acknowledged(publish(*broker, burst));
+    EXPECT_EQ(harness_->received().size(), 2U);
+}
+
+TEST_P(BrokerSuite, TakesFromSeveralConnectionsAtOnce) {
+    constexpr int kConnections = 4;
+    constexpr int kBursts = 20;
+    constexpr int kBurst = 25;
+    std::vector<std::vector<Envelope>> bursts(kConnections);
+    for (int c = 0; c < kConnections; ++c) {
+        for (int i = 0; i < kBurst; ++i) {
+            bursts[static_cast<std::size_t>(c)].push_back(
+                envelope(message("t", std::to_string(c), std::string(500, 'x')))
+            );
+        }
+    }
+    std::vector<std::jthread> threads;
+    for (const auto& burst : bursts) {
+        threads.emplace_back([this, &burst] {
+            const auto broker = open();
+            for (int i = 0; i < kBursts; ++i) expect_acknowledged(publish(*broker, burst));
+        });
+    }
+    threads.clear();
+    EXPECT_EQ(harness_->received().size(), std::size_t{kConnections * kBursts * kBurst});
+}
+
+}  // namespace outrider

@@ -1,0 +1,172 @@
+#include <algorithm>
+
+#include "conformance/store_suite.h"
+
+// What operators do and see, and clean-up.
+
+namespace outrider {
+
+using Payloads = std::vector<std::string>;
+using std::chrono::seconds;
+
+TEST_P(StoreSuite, ClaimsNothingForAPausedDestination) {
+    harness_->commit({message("t", "k", "1")});
+    const auto store = open(destination());
+    ASSERT_TRUE(*admin()->set_paused("all", true));
+    EXPECT_TRUE(claim(*store).paused);
+    EXPECT_TRUE(claim(*store).envelopes.empty());
+    EXPECT_TRUE(status().paused);
+    ASSERT_TRUE(*admin()->set_paused("all", false));
+    EXPECT_EQ(deliver(*store), Payloads{"1"});
+    EXPECT_FALSE(*admin()->set_paused("nobody", true));
+}
+
+TEST_P(StoreSuite, SettlesATurnThatWasUnderWayWhenPaused) {
+    harness_->commit({message("t", "k", "1")});
+    const auto store = open(destination());
+    Batch batch = claim(*store);
+    ASSERT_TRUE(*admin()->set_paused("all", true));
+    settle(*store, std::move(batch), done);
+    ASSERT_TRUE(*admin()->set_paused("all", false));
+    EXPECT_EQ(deliver(*store), Payloads{});
+}
+
+TEST_P(StoreSuite, ForgetsADestinationWithAllItKnew) {
+    harness_->commit({message("t", "a", "1"), message("t", "b", "2"), message("t", "c", "3")});
+    {
+        const auto store = open(destination());
+        settle(*store, claim(*store), [this](const Envelope& e) {
+            if (e.payload == "1") return refused(e);
+            return e.payload == "2" ? dead(e, true) : done(e);
+        });
+    }
+    ASSERT_TRUE(*admin()->forget("all"));
+    EXPECT_FALSE(*admin()->forget("all"));
+    EXPECT_TRUE(admin()->backlog()->destinations.empty());
+    EXPECT_TRUE(admin()->dead_letters({})->empty());
+    EXPECT_EQ(deliver(*open(destination())), (Payloads{"1", "2", "3"}));
+}
+
+TEST_P(StoreSuite, DoesNotForgetADestinationThatIsServed) {
+    harness_->commit({message("t", "a", "1")});
+    const auto store = open(destination());
+    const Batch batch = claim(*store);
+    const Result<bool> forgotten = admin()->forget("all");
+    ASSERT_FALSE(forgotten);
+    EXPECT_EQ(forgotten.error().remedy, Remedy::yield);
+    EXPECT_TRUE(status().relay_running);
+}
+
+TEST_P(StoreSuite, CountsWhatIsPendingAndHowOldItIs) {
+    Message old = message("t", "a", "1");
+    old.occurred_at = harness_->clock->wall() - seconds(30);
+    harness_->commit({old, message("t", "a", "2"), message("u", "a", "3")});
+    Destination only_t = destination("only-t");
+    only_t.topics = {"t"};
+    const auto store = open(only_t);
+    EXPECT_EQ(status("only-t").pending, 2U);
+    ASSERT_TRUE(status("only-t").oldest_pending_age);
+    EXPECT_EQ(*status("only-t").oldest_pending_age, seconds(30));
+    EXPECT_EQ(deliver(*store).size(), 2U);
+    EXPECT_EQ(status("only-t").pending, 0U);
+    EXPECT_FALSE(status("only-t").oldest_pending_age);
+    EXPECT_EQ(status("only-t").delivered, 2U);
+}
+
+TEST_P(StoreSuite, ShowsTopicsThatNobodyTakes) {
+    harness_->commit(
+        {message("taken.1", "a", "1"),
+         message("lonely", "a", "2"),
+         message("lonely", "b", "3"),
+         message("lost", "a", "4")}
+    );
+    Destination some = destination("some");
+    some.topics = {"taken.*"};
+    const auto store = open(some);
+    const Result<Backlog> backlog = admin()->backlog();
+    ASSERT_TRUE(backlog);
+    ASSERT_EQ(backlog->unrouted.size(), 2U);
+    EXPECT_EQ(backlog->unrouted[0].topic, "lonely");
+    EXPECT_EQ(backlog->unrouted[0].messages, 2U);
+    EXPECT_EQ(backlog->unrouted[1].topic, "lost");
+}
+
+TEST_P(StoreSuite, ShowsWhatTheRelaySaidOfTheBroker) {
+    const auto store = open(destination());
+    EXPECT_EQ(status().circuit, CircuitState::closed);
+    ASSERT_TRUE(admin()->note_circuit("all", CircuitState::open, "connection refused"));
+    EXPECT_EQ(status().circuit, CircuitState::open);
+    EXPECT_EQ(status().circuit_reason, "connection refused");
+    ASSERT_TRUE(admin()->note_circuit("all", CircuitState::closed, ""));
+    EXPECT_EQ(status().circuit, CircuitState::closed);
+}
+
+TEST_P(StoreSuite, CleansUpOnlyWhatEveryDestinationHasPassed) {
+    harness_->commit({message("t", "a", "1"), message("t", "a", "2"), message("nobody", "a", "3")});
+    const auto quick = open(destination("quick"));
+    const auto slow = open(destination("slow"));
+    EXPECT_EQ(deliver(*quick).size(), 3U);
+    EXPECT_EQ(deliver(*slow, 1).size(), 1U);
+    harness_->clock->advance(seconds(100));
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 100), 1U);
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 100), 0U);
+    EXPECT_EQ(deliver(*slow), (Payloads{"2", "3"}));
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 100), 2U);
+}
+
+TEST_P(StoreSuite, CleansUpNothingYoungerThanTheRetention) {
+    harness_->commit({message("t", "a", "1")});
+    const auto store = open(destination());
+    EXPECT_EQ(deliver(*store).size(), 1U);
+    EXPECT_EQ(*admin()->clean_up(std::chrono::hours(24 * 365 * 50), 100), 0U);
+    harness_->clock->advance(std::chrono::hours(24 * 365 * 100));
+    EXPECT_EQ(*admin()->clean_up(std::chrono::hours(24 * 365 * 50), 100), 1U);
+}
+
+TEST_P(StoreSuite, CleansUpInBoundedPieces) {
+    harness_->commit(std::vector<Message>(10, message("t", "a", "x")));
+    const auto store = open(destination());
+    EXPECT_EQ(deliver(*store).size(), 10U);
+    harness_->clock->advance(seconds(100));
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 4), 4U);
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 4), 4U);
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 4), 2U);
+}
+
+TEST_P(StoreSuite, CleansUpNothingWhileThereIsNoDestination) {
+    harness_->commit({message("t", "a", "1")});
+    harness_->clock->advance(seconds(100));
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 100), 0U);
+    EXPECT_EQ(deliver(*open(destination())), Payloads{"1"});
+}
+
+TEST_P(StoreSuite, NeverUsesANumberTwiceAfterCleanUp) {
+    harness_->commit({message("t", "a", "1"), message("t", "a", "2")});
+    const auto store = open(destination());
+    EXPECT_EQ(deliver(*store).size(), 2U);
+    harness_->clock->advance(seconds(100));
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 100), 2U);
+    harness_->commit({message("t", "a", "3")});
+    EXPECT_EQ(deliver(*store), Payloads{"3"});
+}
+
+TEST_P(StoreSuite, KeepsThePlaceOfADestinationThatIsGone) {
+    harness_->commit({message("t", "a", "1")});
+    EXPECT_EQ(deliver(*open(destination("gone"))), Payloads{"1"});
+    harness_->commit({message("t", "a", "2")});
+    harness_->clock->advance(seconds(100));
+    EXPECT_EQ(*admin()->clean_up(Duration::zero(), 100), 1U);
+    EXPECT_EQ(deliver(*open(destination("gone"))), Payloads{"2"});
+}
+
+TEST_P(StoreSuite, KnowsItsSchema) {
+    const Result<SchemaVersion> version = admin()->schema_version();
+    ASSERT_TRUE(version);
+    EXPECT_EQ(version->installed, version->newest);
+    const Result<SchemaVersion> again = admin()->migrate();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->installed, version->newest);
+    EXPECT_FALSE(admin()->schema_text().empty());
+}
+
+}  // namespace outrider

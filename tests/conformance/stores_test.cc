@@ -1,0 +1,72 @@
+#include <sqlite3.h>
+
+#include "outrider/sqlite.h"
+
+#include "conformance/store_suite.h"
+#include "stores/memory/database.h"
+#include "stores/sqlite/driver.h"
+#include "support/sqlite_session.h"
+#include "support/temp_folder.h"
+
+namespace outrider {
+namespace {
+
+class MemoryHarness final : public StoreHarness {
+public:
+    explicit MemoryHarness(std::size_t lanes)
+        : database_(std::make_shared<MemoryDatabase>(
+              MemoryDatabase::Options{.lanes = lanes, .lanes_per_claim = 0},
+              clock
+          )) {}
+
+    std::shared_ptr<StoreDriver> driver() override { return database_; }
+    void commit(const std::vector<Message>& messages) override { database_->commit(messages); }
+    void roll_back(const std::vector<Message>& /*messages*/) override {}
+
+private:
+    std::shared_ptr<MemoryDatabase> database_;
+};
+
+class SqliteHarness final : public StoreHarness {
+public:
+    SqliteHarness() : session_(folder_.file("shop.db")) { sqlite::migrate(session_.get()); }
+
+    std::shared_ptr<StoreDriver> driver() override {
+        return sqlite::make_driver(folder_.file("shop.db"), clock);
+    }
+    void commit(const std::vector<Message>& messages) override { write(messages, "commit"); }
+    void roll_back(const std::vector<Message>& messages) override { write(messages, "rollback"); }
+
+private:
+    // The database would take the time of the machine; the tests have a clock of their own.
+    void write(std::vector<Message> messages, const char* end) {
+        for (Message& message : messages) {
+            if (!message.occurred_at) message.occurred_at = clock->wall();
+        }
+        session_.run("begin");
+        sqlite::enqueue(session_.get(), messages);
+        session_.run(end);
+    }
+
+    TempFolder folder_;
+    SqliteSession session_;
+};
+
+template <class Harness, class... Arguments>
+StoreParameter parameter(std::string name, Arguments... arguments) {
+    return {std::move(name), [arguments...] { return std::make_unique<Harness>(arguments...); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stores,
+    StoreSuite,
+    ::testing::Values(
+        parameter<MemoryHarness>("memory", std::size_t{1}),
+        parameter<MemoryHarness>("memory_lanes", std::size_t{4}),
+        parameter<SqliteHarness>("sqlite")
+    ),
+    [](const auto& parameters) { return parameters.param.name; }
+);
+
+}  // namespace
+}  // namespace outrider
