@@ -1,0 +1,79 @@
+#include "relay/circuit.h"
+
+#include <gtest/gtest.h>
+
+#include "relay/pace.h"
+
+namespace outrider {
+namespace {
+
+using Permit = Circuit::Permit;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Destination rules() {
+    Destination destination;
+    destination.outage_delay_first = milliseconds(100);
+    destination.outage_delay_max = milliseconds(400);
+    return destination;
+}
+
+TEST(Circuit, LetsEverythingPassWhileTheBrokerAnswers) {
+    Circuit circuit(rules());
+    EXPECT_EQ(circuit.ask(MonoTime{}), Permit::go);
+    EXPECT_FALSE(circuit.success());
+    EXPECT_EQ(circuit.state(), CircuitState::closed);
+}
+
+TEST(Circuit, LetsOneProbeAfterAWaitThatGrows) {
+    Circuit circuit(rules());
+    SeededDice dice(1);
+    MonoTime now(seconds(10));
+    EXPECT_TRUE(circuit.failure(now, "gone", dice));
+    EXPECT_EQ(circuit.reason(), "gone");
+    for (const auto full :
+         {milliseconds(100), milliseconds(200), milliseconds(400), milliseconds(400)}) {
+        const Duration wait = circuit.retry_at() - now;
+        EXPECT_LE(wait, full);
+        EXPECT_GE(wait, full * 3 / 4);
+        EXPECT_EQ(circuit.ask(circuit.retry_at() - Duration(1)), Permit::wait);
+        now = circuit.retry_at();
+        EXPECT_EQ(circuit.ask(now), Permit::probe);
+        EXPECT_EQ(circuit.state(), CircuitState::half_open);
+        EXPECT_EQ(circuit.ask(now), Permit::wait) << "one probe at a time";
+        EXPECT_FALSE(circuit.failure(now, "still gone", dice)) << "it was open already";
+    }
+}
+
+TEST(Circuit, ClosesOnTheFirstAnswerAndForgetsItsWait) {
+    Circuit circuit(rules());
+    SeededDice dice(1);
+    MonoTime now(seconds(10));
+    for (int i = 0; i < 5; ++i) circuit.failure(now, "gone", dice);
+    EXPECT_TRUE(circuit.success());
+    EXPECT_EQ(circuit.ask(now), Permit::go);
+    EXPECT_EQ(circuit.reason(), "");
+    circuit.failure(now, "gone again", dice);
+    EXPECT_LE(circuit.retry_at() - now, milliseconds(100));
+}
+
+TEST(Pace, StartsSmallDoublesAndGoesAloneAfterAFault) {
+    Pace pace({.messages = 1000, .bytes = 77});
+    EXPECT_EQ(pace.limits().messages, 256U);
+    EXPECT_EQ(pace.limits().bytes, 77U);
+    pace.grow();
+    EXPECT_EQ(pace.limits().messages, 512U);
+    pace.grow();
+    pace.grow();
+    EXPECT_EQ(pace.limits().messages, 1000U);
+    pace.shrink();
+    EXPECT_EQ(pace.limits().messages, 1U);
+    pace.grow();
+    EXPECT_EQ(pace.limits().messages, 2U);
+    pace.calm();
+    EXPECT_EQ(pace.limits().messages, 256U);
+    EXPECT_EQ(Pace({.messages = 3, .bytes = 1}).limits().messages, 3U);
+}
+
+}  // namespace
+}  // namespace outrider

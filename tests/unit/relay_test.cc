@@ -1,0 +1,283 @@
+#include "outrider/relay.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "outrider/error.h"
+#include "outrider/sqlite.h"
+#include "outrider/sqlite_store.h"
+#include "outrider/testing.h"
+
+#include "core/observer.h"
+#include "core/store_admin.h"
+#include "support/sqlite_session.h"
+#include "support/temp_folder.h"
+
+// The embedded relay with its real threads.
+
+namespace outrider {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::Fault;
+using testing::MemoryBroker;
+using testing::MemoryStore;
+
+constexpr Duration kPatience = seconds(20);
+
+Message message(std::string topic, std::string key, std::string payload) {
+    Message message;
+    message.topic = std::move(topic);
+    message.key = std::move(key);
+    message.payload = std::move(payload);
+    return message;
+}
+
+void commit(MemoryStore& store, const std::vector<Message>& messages) {
+    auto transaction = store.begin();
+    for (const Message& one : messages) transaction.enqueue(one);
+    transaction.commit();
+}
+
+Destination destination(std::string name) {
+    Destination destination;
+    destination.name = std::move(name);
+    destination.retry.delay_first = milliseconds(5);
+    destination.outage_delay_first = milliseconds(5);
+    destination.outage_delay_max = milliseconds(20);
+    return destination;
+}
+
+void expect_order_per_key(const std::vector<testing::Received>& received) {
+    std::map<std::string, int> last;
+    for (const auto& one : received) {
+        const int position = std::stoi(one.payload);
+        EXPECT_EQ(position, last[one.key] + 1) << "key " << one.key;
+        last[one.key] = position;
+    }
+}
+
+TEST(Relay, DeliversWhatIsCommittedAndNothingElse) {
+    MemoryStore store;
+    const MemoryBroker broker;
+    Relay relay(store.driver());
+    relay.add(destination("all"), broker.driver());
+    relay.start();
+    commit(store, {message("t", "k", "1"), message("t", "k", "2")});
+    {
+        auto abandoned = store.begin();
+        abandoned.enqueue(message("t", "k", "phantom"));
+    }
+    commit(store, {message("t", "k", "3")});
+    ASSERT_TRUE(broker.wait_for(3, kPatience));
+    relay.stop();
+    EXPECT_EQ(broker.received().size(), 3U);
+    expect_order_per_key(broker.received());
+}
+
+TEST(Relay, KeepsOrderPerKeyWithManyWorkersAndFaults) {
+    MemoryStore store(8);
+    const MemoryBroker broker;
+    std::mutex mutex;
+    SeededDice dice(7);
+    const auto rule = [&](const Delivery&) {
+        const std::lock_guard lock(mutex);
+        if (dice.chance(0.05)) return Fault::refuse;
+        return dice.chance(0.005) ? Fault::lose_message : Fault::none;
+    };
+    Relay relay(store.driver());
+    Destination all = destination("all");
+    all.workers = 4;
+    all.batch.messages = 50;
+    relay.add(all, testing::faulty_broker(broker.driver(), rule));
+    relay.start();
+    constexpr int kKeys = 20;
+    constexpr int kEach = 50;
+    for (int i = 1; i <= kEach; ++i) {
+        std::vector<Message> messages;
+        for (int k = 0; k < kKeys; ++k) {
+            messages.push_back(message("t", std::to_string(k), std::to_string(i)));
+        }
+        commit(store, messages);
+    }
+    ASSERT_TRUE(broker.wait_for(std::size_t{kKeys} * kEach, kPatience));
+    relay.stop();
+    EXPECT_EQ(broker.received().size(), std::size_t{kKeys} * kEach);
+    expect_order_per_key(broker.received());
+}
+
+TEST(Relay, ServesSeveralDestinationsByTopic) {
+    MemoryStore store;
+    const MemoryBroker orders;
+    const MemoryBroker everything;
+    Relay relay(store.driver());
+    Destination some = destination("orders");
+    some.topics = {"orders.*"};
+    relay.add(some, orders.driver());
+    relay.add(destination("everything"), everything.driver());
+    relay.start();
+    commit(store, {message("orders.placed", "", "1"), message("mail", "", "2")});
+    ASSERT_TRUE(orders.wait_for(1, kPatience));
+    ASSERT_TRUE(everything.wait_for(2, kPatience));
+    relay.stop();
+    EXPECT_EQ(orders.received().size(), 1U);
+}
+
+TEST(Relay, OneDownBrokerStopsOnlyItsDestination) {
+    MemoryStore store;
+    const MemoryBroker up;
+    const MemoryBroker behind;
+    std::atomic<bool> down = true;
+    Relay relay(store.driver());
+    relay.add(destination("up"), up.driver());
+    relay.add(destination("down"), testing::faulty_broker(behind.driver(), [&](const Delivery&) {
+                  return down ? Fault::lose_message : Fault::none;
+              }));
+    relay.start();
+    for (int i = 1; i <= 100; ++i) commit(store, {message("t", "k", std::to_string(i))});
+    ASSERT_TRUE(up.wait_for(100, kPatience));
+    EXPECT_TRUE(behind.received().empty());
+    down = false;
+    ASSERT_TRUE(behind.wait_for(100, kPatience));
+    relay.stop();
+    EXPECT_EQ(behind.received().size(), 100U);
+    expect_order_per_key(behind.received());
+}
+
+TEST(Relay, CallsHandlersByPatternAndTriesAgainWhenTheyThrow) {
+    MemoryStore store;
+    std::mutex mutex;
+    std::vector<std::string> handled;
+    std::atomic<int> tries = 0;
+    std::atomic<bool> complete = false;
+    Relay relay(store.driver());
+    relay.on("orders.*", [&](const Delivery& delivery) {
+        if (delivery.payload == "1" && ++tries < 2) throw std::runtime_error("not yet");
+        const std::lock_guard lock(mutex);
+        handled.emplace_back(delivery.payload);
+        complete = handled.size() == 2;
+    });
+    relay.start();
+    commit(
+        store,
+        {message("orders.x", "k", "1"), message("orders.x", "k", "2"), message("no", "k", "3")}
+    );
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!complete && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    relay.stop();
+    EXPECT_EQ(handled, (std::vector<std::string>{"1", "2"}));
+    EXPECT_EQ(tries, 2);
+}
+
+TEST(Relay, StopsTwiceAndBeforeItStarts) {
+    MemoryStore store;
+    const MemoryBroker broker;
+    Relay relay(store.driver());
+    relay.stop();
+    relay.add(destination("all"), broker.driver());
+    EXPECT_THROW(relay.add(destination("all"), broker.driver()), Failure);
+    EXPECT_THROW(relay.add(destination(""), broker.driver()), Failure);
+    relay.start();
+    EXPECT_THROW(relay.add(destination("late"), broker.driver()), Failure);
+    relay.stop();
+    relay.stop();
+    commit(store, {message("t", "k", "1")});
+    relay.start();
+    EXPECT_TRUE(broker.wait_for(1, kPatience));
+}
+
+TEST(Relay, DeliversNothingTwiceOverManyOrderlyStops) {
+    MemoryStore store(4);
+    const MemoryBroker broker;
+    std::atomic<bool> writing = true;
+    std::jthread writer([&] {
+        for (int i = 1; i <= 400; ++i) commit(store, {message("t", "k", std::to_string(i))});
+        writing = false;
+    });
+    while (writing || broker.received().size() < 400) {
+        Relay relay(store.driver());
+        Destination all = destination("all");
+        all.batch.messages = 7;
+        relay.add(all, testing::faulty_broker(broker.driver(), [](const Delivery&) {
+                      return Fault::none;
+                  }));
+        relay.start();
+        static_cast<void>(broker.wait_for(broker.received().size() + 10, milliseconds(20)));
+    }
+    EXPECT_EQ(broker.received().size(), 400U);
+    expect_order_per_key(broker.received());
+}
+
+TEST(Relay, CarriesFromSqliteToAHandlerAndTakesOver) {
+    const TempFolder folder;
+    const std::string path = folder.file("shop.db");
+    const SqliteSession session(path);
+    sqlite::migrate(session.get());
+    const MemoryBroker broker;
+    auto first = std::make_unique<Relay>(sqlite::open_store(path));
+    Relay second(sqlite::open_store(path));
+    first->add(destination("all"), broker.driver());
+    second.add(destination("all"), broker.driver());
+    first->start();
+    second.start();
+    const auto write = [&](int from, int to) {
+        for (int i = from; i <= to; ++i) {
+            session.run("begin immediate");
+            sqlite::enqueue(session.get(), message("t", "k", std::to_string(i)));
+            session.run("commit");
+        }
+    };
+    write(1, 50);
+    ASSERT_TRUE(broker.wait_for(50, kPatience));
+    first.reset();
+    write(51, 100);
+    ASSERT_TRUE(broker.wait_for(100, kPatience));
+    second.stop();
+    EXPECT_EQ(broker.received().size(), 100U);
+    expect_order_per_key(broker.received());
+}
+
+TEST(Relay, WaitsForADatabaseThatIsNotThereYet) {
+    const TempFolder folder;
+    const std::string path = folder.file("later.db");
+    const MemoryBroker broker;
+    Relay relay(
+        sqlite::open_store(path),
+        {.reconnect_delay_first = milliseconds(5), .reconnect_delay_max = milliseconds(20)}
+    );
+    relay.add(destination("all"), broker.driver());
+    relay.start();
+    const SqliteSession session(path);
+    sqlite::migrate(session.get());
+    session.run("insert into outrider_message(topic, payload) values ('t', '1')");
+    EXPECT_TRUE(broker.wait_for(1, kPatience));
+}
+
+TEST(Relay, CleansUpWhatEverybodyHasPassed) {
+    const TempFolder folder;
+    const std::string path = folder.file("shop.db");
+    const SqliteSession session(path);
+    sqlite::migrate(session.get());
+    session.run("insert into outrider_message(topic, payload) values ('t', '1')");
+    const MemoryBroker broker;
+    RelayOptions options;
+    options.retention = Duration::zero();
+    Relay relay(sqlite::open_store(path), options);
+    relay.add(destination("all"), broker.driver());
+    ASSERT_TRUE(std::move(sqlite::open_store(path)->open(destination("all"))));
+    relay.start();
+    ASSERT_TRUE(broker.wait_for(1, kPatience));
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (session.value("select count(*) from outrider_message") != "0") {
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+        std::this_thread::yield();
+    }
+}
+
+}  // namespace
+}  // namespace outrider
