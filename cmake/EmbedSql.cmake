@@ -3,7 +3,7 @@
 # claim_log.sql becomes claim_log, schema/001_log.sql becomes schema_001_log.
 file(GLOB_RECURSE files RELATIVE "${FOLDER}" "${FOLDER}/*.sql")
 list(SORT files)
-set(text "#pragma once\n\n#include <string_view>\n\n// Made from ${NAMESPACE}'s SQL files.\nnamespace ${NAMESPACE} {\n\n")
+set(text "#pragma once\n\n#include <string_view>\n\nnamespace ${NAMESPACE} {\n\n")
 foreach(file IN LISTS files)
     file(READ "${FOLDER}/${file}" content)
     string(REGEX REPLACE "\\.sql$" "" name "${file}")

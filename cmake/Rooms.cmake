@@ -4,11 +4,10 @@ function(outrider_room name)
     cmake_parse_arguments(room "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
     add_library(outrider_${name} STATIC ${room_SOURCES})
     add_library(outrider::${name} ALIAS outrider_${name})
-    set_target_properties(outrider_${name} PROPERTIES EXPORT_NAME ${name})
     target_compile_features(outrider_${name} PUBLIC cxx_std_20)
     target_include_directories(
         outrider_${name}
-        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+        PUBLIC ${PROJECT_SOURCE_DIR}/include
         PRIVATE ${PROJECT_SOURCE_DIR}/src
     )
     target_link_libraries(outrider_${name} PUBLIC ${room_PUBLIC} PRIVATE ${room_PRIVATE} outrider_flags)

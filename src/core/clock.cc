@@ -45,4 +45,11 @@ std::string to_iso(WallTime time) {
     return text;
 }
 
+std::string to_iso_micros(WallTime time) {
+    std::string text = to_iso(time);
+    const auto micros = (time - std::chrono::floor<milliseconds>(time)).count();
+    const std::string digits = std::to_string(1000 + micros);
+    return text.replace(text.size() - 1, 1, digits.substr(1) + "Z");
+}
+
 }  // namespace outrider

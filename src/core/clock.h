@@ -30,4 +30,7 @@ public:
 // "2026-11-15T12:34:56.789Z"
 [[nodiscard]] std::string to_iso(WallTime time);
 
+// "2026-11-15T12:34:56.789012Z"
+[[nodiscard]] std::string to_iso_micros(WallTime time);
+
 }  // namespace outrider

@@ -25,6 +25,10 @@ MonoTime Keeper::step() {
     return std::min(next_round, clean_up_at_);
 }
 
+void Keeper::finish() {
+    if (connect()) note_circuits();
+}
+
 bool Keeper::connect() {
     if (admin_) return true;
     Result<std::unique_ptr<StoreAdmin>> admin = store_.open_admin(StoreDriver::IfMissing::fail);

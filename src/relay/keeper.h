@@ -31,6 +31,9 @@ public:
     // One round. Returns when the next one should be.
     MonoTime step();
 
+    // The last round: notes how the brokers were when the relay stopped.
+    void finish();
+
 private:
     struct Watched {
         const Destination* destination;

@@ -113,7 +113,9 @@ public:
 
     void stop() {
         for (std::jthread& thread : threads_) thread.request_stop();
+        if (threads_.empty()) return;
         threads_.clear();  // joins
+        keeper_.finish();
     }
 
     void wake() {

@@ -3,7 +3,7 @@
 #include <memory_resource>
 
 #include "core/topics.h"
-#include "stores/sqlite/headers.h"
+#include "stores/shared/headers.h"
 #include "stores/sqlite/lock.h"
 #include "stores/sqlite/migrate.h"
 #include "stores/sqlite/sql.h"

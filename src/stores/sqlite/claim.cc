@@ -5,8 +5,8 @@
 
 #include "core/clock.h"
 #include "core/text.h"
-#include "stores/sqlite/arena.h"
-#include "stores/sqlite/headers.h"
+#include "stores/shared/arena.h"
+#include "stores/shared/headers.h"
 #include "stores/sqlite/store.h"
 
 namespace outrider::sqlite {

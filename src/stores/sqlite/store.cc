@@ -19,23 +19,39 @@ std::string topics_json(const std::vector<std::string>& topics) {
     return json + "]";
 }
 
+// The id of a destination that is known with these topics, 0 otherwise.
+Result<std::int64_t> find_destination(
+    const Connection& connection,
+    const Destination& destination,
+    const std::string& topics
+) {
+    Result<Statement> find = connection.prepare(sql::find_destination);
+    if (!find) return find.error();
+    const Result<bool> row = find->bind(1, destination.name).step();
+    if (!row) return row.error();
+    if (!*row || find->text(1) != topics) return std::int64_t{0};
+    return find->integer(0);
+}
+
+// Looks first: registering takes the write lock, and a relay that only comes back should not wait
+// for a busy writer.
 Result<std::int64_t> register_destination(
     const Connection& connection,
     const Destination& destination
 ) {
     const std::string topics = topics_json(destination.topics);
+    Result<std::int64_t> known = find_destination(connection, destination, topics);
+    if (!known || *known != 0) return known;
     Result<Statement> insert = connection.prepare(sql::register_destination);
     if (!insert) return insert.error();
     insert->bind(1, destination.name).bind(2, topics);
     insert->bind(3, std::int64_t{destination.start == Start::now});
     if (Result<std::int64_t> done = insert->run(); !done) return done.error();
-    Result<Statement> find = connection.prepare(sql::find_destination);
-    if (!find) return find.error();
-    const Result<bool> row = find->bind(1, destination.name).step();
-    if (!row) return row.error();
-    if (!*row)
-        return Error{Remedy::yield, "destination '" + destination.name + "' was just forgotten"};
-    return find->integer(0);
+    Result<std::int64_t> id = find_destination(connection, destination, topics);
+    if (!id || *id != 0) return id;
+    return Error{
+        Remedy::yield,
+        "destination '" + destination.name + "' was changed by somebody else just now"};
 }
 
 }  // namespace

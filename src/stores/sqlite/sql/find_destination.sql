@@ -1,1 +1,1 @@
-select id from outrider_destination where name = ?1
+select id, topics from outrider_destination where name = ?1

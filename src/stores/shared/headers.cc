@@ -1,12 +1,12 @@
-#include "stores/sqlite/headers.h"
+#include "stores/shared/headers.h"
 
 #include <cstring>
 
 #include <nlohmann/json.hpp>
 
-#include "stores/sqlite/arena.h"
+#include "stores/shared/arena.h"
 
-namespace outrider::sqlite {
+namespace outrider {
 namespace {
 
 constexpr std::string_view kFlaw =
@@ -46,4 +46,4 @@ std::span<const HeaderView> read_headers(
     return {views, count};
 }
 
-}  // namespace outrider::sqlite
+}  // namespace outrider

@@ -4,7 +4,7 @@
 #include <memory_resource>
 #include <string_view>
 
-namespace outrider::sqlite {
+namespace outrider {
 
 // A copy of the text that lives as long as the arena.
 [[nodiscard]] inline std::string_view keep(
@@ -17,4 +17,4 @@ namespace outrider::sqlite {
     return {copy, text.size()};
 }
 
-}  // namespace outrider::sqlite
+}  // namespace outrider

@@ -6,7 +6,7 @@
 
 #include "core/batch.h"
 
-namespace outrider::sqlite {
+namespace outrider {
 
 // Headers as they are stored, a JSON object, as views into `arena`. Numbers and booleans become
 // their text. `flaw` is set, and points to a constant, if they cannot be read.
@@ -16,4 +16,4 @@ namespace outrider::sqlite {
     std::string_view& flaw
 );
 
-}  // namespace outrider::sqlite
+}  // namespace outrider

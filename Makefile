@@ -1,0 +1,78 @@
+# The front door. Every target only calls the real tools; see CMakePresets.json for the flags.
+
+SEEDS ?= 200000
+JOBS ?= $(shell nproc)
+
+.PHONY: help deps build demo test test-release test-asan test-tsan simulate chaos bench lint format coverage clean
+
+help:
+	@echo "make demo      build, and watch messages go from an application's transaction to their destination"
+	@echo "make test      build and run every suite, with sanitizers too"
+	@echo "make build     the release binary, build/outrider"
+	@echo "make deps      install the Debian packages that are needed"
+	@echo "make lint      formatter, house rules, clang-tidy      make format    format everything"
+	@echo "make simulate  SEEDS=200000 simulated runs             make chaos     long kill loops"
+	@echo "make bench     speed, as ratios of one run             make coverage  lines covered by the tests"
+
+deps:
+	@tools/deps.sh
+
+build: deps
+	@cmake --preset release
+	@cmake --build --preset release --target outrider -j $(JOBS)
+	@ln -sfn release/outrider build/outrider
+
+demo: build
+	@build/outrider demo
+
+test: deps test-release test-asan test-tsan
+	@tools/tally.py release=build/release/tests.xml asan=build/asan/tests.xml tsan=build/tsan/tests.xml
+
+test-release:
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+	@ln -sfn release/outrider build/outrider
+	ctest --preset release -j $(JOBS) --output-junit tests.xml
+
+# Fewer seeds and kills: sanitizers make everything slower, and look for other faults than the plain run.
+test-asan:
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	SANITIZED=1 SEEDS=200 KILLS=20 ctest --preset asan -j $(JOBS) --output-junit tests.xml
+
+test-tsan:
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS) --target conformance_test relay_test
+	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
+
+simulate:
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target simulation_test
+	SEEDS=$(SEEDS) build/release/tests/simulation/simulation_test --gtest_filter='Simulation.*'
+
+chaos: build
+	KILLS=1000 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/sqlite_kill_test.py -v
+
+bench: build
+	python3 bench/sqlite_bench.py build/outrider
+
+lint:
+	@tools/deps.sh lint
+	tools/house.py
+	clang-format-14 --dry-run --Werror $$(git ls-files '*.h' '*.cc')
+	cmake --preset lint
+	cmake --build --preset lint -j $(JOBS)
+	git ls-files 'src/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/lint
+
+format:
+	@tools/deps.sh lint
+	clang-format-14 -i $$(git ls-files '*.h' '*.cc')
+
+coverage:
+	cmake --preset coverage
+	cmake --build --preset coverage -j $(JOBS)
+	ctest --preset coverage -j $(JOBS)
+	gcovr -r . --filter src/core --filter src/relay build/coverage
+
+clean:
+	rm -rf build

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/store_admin.h"
+
+// What operators read, as JSON with stable names: one document, one line. The same for command line
+// and page. Text that is not UTF-8 is shown with replacement characters.
+namespace outrider::admin {
+
+// {"destinations": [{"name", "pending", "oldest_pending_seconds", "parked", "dead", "circuit",
+// "rate", ...}], "unrouted": [{"topic", "messages"}]}
+[[nodiscard]] std::string status_document(const Backlog& backlog);
+
+// [{"id", "destination", "topic", "key", "attempts", "error", "died_at", ...}]
+[[nodiscard]] std::string dead_list_document(const std::vector<DeadLetter>& letters);
+
+// The same with headers and payload, or payload_base64 where it is not UTF-8.
+[[nodiscard]] std::string dead_show_document(const std::vector<DeadLetter>& letters);
+
+// {VERB: CHANGED, "matched": N, "dry_run": B}; the verb is "replayed" or "discarded".
+struct DeadChange {
+    std::string_view verb;
+    std::uint64_t matched = 0;
+    std::uint64_t changed = 0;
+    bool dry_run = false;
+};
+[[nodiscard]] std::string dead_change_document(const DeadChange& change);
+
+// [{"name", "topics", "configured", "paused", "relay_running", "circuit"}]
+[[nodiscard]] std::string destinations_document(
+    const Backlog& backlog,
+    const std::vector<std::string>& configured
+);
+
+// {"name": NAME, WHAT: VALUE}
+[[nodiscard]] std::string destination_change_document(
+    std::string_view name,
+    std::string_view what,
+    bool value
+);
+
+// {"installed", "newest", "up_to_date"}
+[[nodiscard]] std::string schema_document(const SchemaVersion& version);
+
+// {"id"}
+[[nodiscard]] std::string enqueued_document(const MessageId& id);
+
+// {"ok", "problems": [...]}
+[[nodiscard]] std::string check_document(const std::vector<std::string>& problems);
+
+struct BuildFacts {
+    std::string version;
+    std::string compiler;
+    std::vector<std::string> stores;
+    std::vector<std::string> brokers;
+};
+
+// {"version", "compiler", "stores", "brokers"}
+[[nodiscard]] std::string version_document(const BuildFacts& facts);
+
+}  // namespace outrider::admin

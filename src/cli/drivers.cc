@@ -1,0 +1,217 @@
+#include "cli/drivers.h"
+
+#include <algorithm>
+#include <array>
+
+#include "outrider/brokers.h"
+#include "outrider/sqlite.h"
+#include "outrider/sqlite_store.h"
+
+#include "cli/exit_code.h"
+#include "cli/paths.h"
+#include "config/values.h"
+#include "stores/sqlite/connection.h"
+#include "stores/sqlite/migrate.h"
+
+namespace outrider::cli {
+namespace {
+
+struct StoreEntry {
+    std::string_view scheme;
+    Result<void> (*check)(const SecretUrl&);
+    std::shared_ptr<StoreDriver> (*open)(const SecretUrl&);
+    std::vector<MessageId> (*enqueue)(const SecretUrl&, std::span<const Message>);
+    std::string (*schema_text)();
+};
+
+struct BrokerEntry {
+    std::string_view scheme;
+    Result<void> (*check)(const SecretUrl&);
+    std::shared_ptr<BrokerDriver> (*open)(const SecretUrl&);
+};
+
+std::string path_or_stop(const SecretUrl& url) {
+    Result<std::string> path = path_of(url);
+    if (!path) throw Stop(kUsage, path.error().text);
+    return std::move(path).value();
+}
+
+// SQLite: also the WAL and the lock are files beside the database.
+
+Result<void> check_sqlite(const SecretUrl& url) {
+    const Result<std::string> path = path_of(url);
+    if (!path) return path.error();
+    return check_file(*path);
+}
+
+std::shared_ptr<StoreDriver> open_sqlite(const SecretUrl& url) {
+    return sqlite::open_store(path_or_stop(url));
+}
+
+std::vector<MessageId> enqueue_sqlite(const SecretUrl& url, std::span<const Message> messages) {
+    const auto connection =
+        sqlite::Connection::open(path_or_stop(url), sqlite::Connection::Schema::needed);
+    if (!connection) {
+        const bool is_open = connection.error().native_code == 0;
+        throw Stop(is_open ? kFailed : kCannotConnect, connection.error().text);
+    }
+    Result<sqlite::Transaction> transaction =
+        sqlite::Transaction::begin(*connection, "begin immediate");
+    if (!transaction) throw Failure(transaction.error());
+    std::vector<MessageId> ids = sqlite::enqueue(connection->get(), messages);
+    if (Result<void> committed = transaction->commit(); !committed) {
+        throw Failure(committed.error());
+    }
+    return ids;
+}
+
+// Files and standard output.
+
+Result<void> check_file_broker(const SecretUrl& url) {
+    const Result<std::string> path = path_of(url);
+    if (!path) return path.error();
+    return check_file(*path);
+}
+
+std::shared_ptr<BrokerDriver> open_file(const SecretUrl& url) {
+    return file_broker(path_or_stop(url));
+}
+
+Result<void> check_stdout(const SecretUrl& url) {
+    if (url.rest().empty()) return {};
+    return Error{Remedy::correct, "standard output has no path: write stdout:"};
+}
+
+std::shared_ptr<BrokerDriver> open_stdout(const SecretUrl& /*url*/) {
+    return stdout_broker();
+}
+
+constexpr std::array<StoreEntry, 1> kStores = {{
+    {"sqlite", check_sqlite, open_sqlite, enqueue_sqlite, sqlite::schema_text},
+}};
+
+constexpr std::array<BrokerEntry, 2> kBrokers = {{
+    {"file", check_file_broker, open_file},
+    {"stdout", check_stdout, open_stdout},
+}};
+
+// Schemes that Outrider has, or will have, in other builds.
+constexpr std::array<std::string_view, 5> kOtherStores =
+    {"postgres", "postgresql", "mysql", "mariadb", "sqlserver"};
+constexpr std::array<std::string_view, 10> kOtherBrokers =
+    {"kafka", "amqp", "amqps", "nats", "redis", "rediss", "mqtt", "mqtts", "http", "https"};
+
+template <class Entries>
+std::vector<std::string> schemes_of(const Entries& entries) {
+    std::vector<std::string> schemes;
+    for (const auto& entry : entries) schemes.emplace_back(entry.scheme);
+    return schemes;
+}
+
+std::string list(const std::vector<std::string>& schemes) {
+    std::string text;
+    for (const std::string& scheme : schemes) {
+        if (!text.empty()) text += ", ";
+        text += scheme + ":";
+    }
+    return text;
+}
+
+template <class Entries>
+const typename Entries::value_type* find_entry(const Entries& entries, std::string_view scheme) {
+    const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
+        return entry.scheme == scheme;
+    });
+    return found == entries.end() ? nullptr : &*found;
+}
+
+template <class Others>
+std::string no_driver(
+    const SecretUrl& url,
+    const Others& others,
+    const std::vector<std::string>& schemes
+) {
+    const std::string scheme = url.scheme();
+    if (scheme.empty()) {
+        return "'" + url.masked() + "' is no URL: begin it with one of " + list(schemes);
+    }
+    if (scheme == "handler") {
+        return "'handler' is for relays embedded in a program (outrider::handler_broker); this "
+               "one knows " +
+               list(schemes);
+    }
+    const bool is_other = std::find(others.begin(), others.end(), scheme) != others.end();
+    if (is_other) {
+        return "this build has no driver for '" + scheme + "': it knows " + list(schemes);
+    }
+    return "unknown scheme '" + scheme + "': expected one of " + list(schemes);
+}
+
+// One check of a URL against a table of drivers.
+template <class Entries, class Others>
+void check_url(
+    Problems& problems,
+    const SecretUrl& url,
+    const Origin& origin,
+    const Entries& entries,
+    const Others& others
+) {
+    if (url.empty()) return;
+    const std::vector<std::string> schemes = schemes_of(entries);
+    if (const auto* entry = find_entry(entries, url.scheme())) {
+        if (Result<void> good = entry->check(url); !good) {
+            problems.push_back({origin, good.error().text, {}});
+        }
+    } else {
+        problems.push_back({origin, no_driver(url, others, schemes), nearest(url.scheme(), schemes)}
+        );
+    }
+}
+
+const StoreEntry& store_entry(const SecretUrl& url) {
+    if (const StoreEntry* entry = find_entry(kStores, url.scheme())) return *entry;
+    throw Stop(kUsage, no_driver(url, kOtherStores, store_schemes()));
+}
+
+}  // namespace
+
+Problems check_store(const Config& config) {
+    Problems problems;
+    check_url(problems, config.store, config.store_origin, kStores, kOtherStores);
+    return problems;
+}
+
+Problems check_brokers(const Config& config) {
+    Problems problems;
+    for (const DestinationConfig& one : config.destinations) {
+        check_url(problems, one.broker, one.broker_origin, kBrokers, kOtherBrokers);
+    }
+    return problems;
+}
+
+std::shared_ptr<StoreDriver> open_store(const SecretUrl& url) {
+    return store_entry(url).open(url);
+}
+
+std::shared_ptr<BrokerDriver> open_broker(const SecretUrl& url) {
+    if (const BrokerEntry* entry = find_entry(kBrokers, url.scheme())) return entry->open(url);
+    throw Stop(kUsage, no_driver(url, kOtherBrokers, broker_schemes()));
+}
+
+std::vector<MessageId> enqueue_all(const SecretUrl& url, std::span<const Message> messages) {
+    return store_entry(url).enqueue(url, messages);
+}
+
+std::string schema_text(const SecretUrl& url) {
+    return store_entry(url).schema_text();
+}
+
+std::vector<std::string> store_schemes() {
+    return schemes_of(kStores);
+}
+
+std::vector<std::string> broker_schemes() {
+    return schemes_of(kBrokers);
+}
+
+}  // namespace outrider::cli

@@ -1,0 +1,132 @@
+#include "cli/log_observer.h"
+
+namespace outrider::cli {
+
+void LogObserver::claimed(const Destination& destination, const Batch& batch, Duration took) {
+    if (batch.envelopes.empty()) return;
+    log_.debug(
+        "claimed",
+        {{"destination", destination.name},
+         {"messages", batch.envelopes.size()},
+         {"micros", took.count()}}
+    );
+}
+
+void LogObserver::published(
+    const Destination& destination,
+    std::span<const Envelope> /*envelopes*/,
+    std::span<const Answer> answers,
+    Duration /*took*/
+) {
+    const std::lock_guard lock(mutex_);
+    Sum& sum = sums_[destination.name];
+    for (const Answer& answer : answers) {
+        if (answer.verdict == Verdict::acknowledged) ++sum.acknowledged;
+        if (answer.verdict == Verdict::refused) ++sum.refused;
+    }
+}
+
+void LogObserver::decided(
+    const Destination& destination,
+    const Batch& batch,
+    std::span<const Settlement> settlements
+) {
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+        const Settlement& settlement = settlements[i];
+        if (settlement.fate != Fate::dead) continue;
+        const Envelope& envelope = batch.envelopes[i];
+        log_.warn(
+            "dead letter",
+            {{"destination", destination.name},
+             {"id", envelope.id.to_string()},
+             {"topic", envelope.topic},
+             {"attempts", settlement.attempts},
+             {"reason", settlement.reason}}
+        );
+    }
+}
+
+void LogObserver::settled(
+    const Destination& destination,
+    std::uint64_t messages,
+    Duration /*took*/
+) {
+    const std::lock_guard lock(mutex_);
+    Sum& sum = sums_[destination.name];
+    sum.settled += messages;
+    ++sum.turns;
+}
+
+bool LogObserver::is_news(const std::string& who, const std::string& text) {
+    constexpr Duration kQuiet = std::chrono::seconds(30);
+    const std::lock_guard lock(mutex_);
+    LastFault& last = faults_[who];
+    const MonoTime now = clock_.now();
+    if (last.text == text && now - last.at < kQuiet) return false;
+    last = {text, now};
+    return true;
+}
+
+void LogObserver::faulted(const Destination& destination, Stage stage, const Error& error) {
+    if (!is_news(destination.name, error.text)) return;
+    log_.error(
+        "fault",
+        {{"destination", destination.name},
+         {"stage", to_string(stage)},
+         {"remedy", to_string(error.remedy)},
+         {"error", error.text}}
+    );
+}
+
+void LogObserver::circuit_changed(
+    const Destination& destination,
+    CircuitState state,
+    std::string_view reason
+) {
+    if (state == CircuitState::closed) {
+        log_.info("circuit closed: messages flow again", {{"destination", destination.name}});
+        return;
+    }
+    log_.warn(
+        "circuit open: the broker did not answer and is left alone for a while",
+        {{"destination", destination.name}, {"reason", reason}}
+    );
+}
+
+void LogObserver::standing_by(const Destination& destination, bool standing_by) {
+    const std::string_view text =
+        standing_by ? "standing by: another relay serves this destination" : "taken over";
+    log_.info(text, {{"destination", destination.name}});
+}
+
+void LogObserver::cleaned_up(std::uint64_t messages) {
+    const std::lock_guard lock(mutex_);
+    cleaned_up_ += messages;
+}
+
+void LogObserver::clean_up_failed(const Error& error) {
+    if (is_news({}, error.text)) log_.error("clean-up failed", {{"error", error.text}});
+}
+
+void LogObserver::report() {
+    std::map<std::string, Sum> sums;
+    std::uint64_t cleaned_up = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        sums.swap(sums_);
+        std::swap(cleaned_up, cleaned_up_);
+    }
+    for (const auto& [name, sum] : sums) {
+        log_.info(
+            "progress",
+            {{"destination", name},
+             {"acknowledged", sum.acknowledged},
+             {"refused", sum.refused},
+             {"settled", sum.settled},
+             {"turns", sum.turns}}
+        );
+    }
+    if (cleaned_up > 0) log_.info("cleaned up", {{"messages", cleaned_up}});
+}
+
+}  // namespace outrider::cli

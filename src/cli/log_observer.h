@@ -1,0 +1,69 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "cli/log.h"
+#include "core/clock.h"
+#include "core/observer.h"
+
+namespace outrider::cli {
+
+// Tells the log what a relay does: faults, circuits, standing by, dead letters by id, topic and
+// reason, never by payload or key. What was delivered is added up and told by report(). Safe from
+// any thread.
+class LogObserver final : public Observer {
+public:
+    explicit LogObserver(Log& log) : log_(log) {}
+
+    void claimed(const Destination& destination, const Batch& batch, Duration took) override;
+    void published(
+        const Destination& destination,
+        std::span<const Envelope> envelopes,
+        std::span<const Answer> answers,
+        Duration took
+    ) override;
+    void decided(
+        const Destination& destination,
+        const Batch& batch,
+        std::span<const Settlement> settlements
+    ) override;
+    void settled(const Destination& destination, std::uint64_t messages, Duration took) override;
+    void faulted(const Destination& destination, Stage stage, const Error& error) override;
+    void circuit_changed(
+        const Destination& destination,
+        CircuitState state,
+        std::string_view reason
+    ) override;
+    void standing_by(const Destination& destination, bool standing_by) override;
+    void cleaned_up(std::uint64_t messages) override;
+    void clean_up_failed(const Error& error) override;
+
+    // One line per destination for which something happened since the last report.
+    void report();
+
+private:
+    struct Sum {
+        std::uint64_t acknowledged = 0;
+        std::uint64_t refused = 0;
+        std::uint64_t settled = 0;
+        std::uint64_t turns = 0;
+    };
+    struct LastFault {
+        std::string text;
+        MonoTime at;
+    };
+
+    // A fault that repeats is told once in a while only.
+    [[nodiscard]] bool is_news(const std::string& who, const std::string& text);
+
+    Log& log_;
+    SystemClock clock_;
+    std::mutex mutex_;
+    std::map<std::string, Sum> sums_;
+    std::map<std::string, LastFault> faults_;
+    std::uint64_t cleaned_up_ = 0;
+};
+
+}  // namespace outrider::cli

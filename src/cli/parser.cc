@@ -1,0 +1,344 @@
+// The only file that knows the library that reads command lines: it takes seven seconds to compile.
+
+#include "cli/parser.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/completion.h"
+#include "cli/context.h"
+#include "cli/exit_code.h"
+#include "cli/verbs.h"
+#include "config/values.h"
+
+namespace outrider::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(Every key of the configuration can be set in the file, by a variable and by a flag:
+  [relay] retention = "1d"    OUTRIDER_RELAY_RETENTION=1d    --set relay.retention=1d
+  [[destination]] name = "orders", workers = 2
+    OUTRIDER_DESTINATION_ORDERS_WORKERS=2    --set destination.orders.workers=2
+The file is --config, else OUTRIDER_CONFIG, else ./outrider.toml.
+
+Examples:
+  outrider demo
+  outrider migrate up --store sqlite:shop.db
+  outrider enqueue orders.placed '{"id":1}' --key customer-1
+  outrider relay --drain
+  outrider status --json
+
+Exit codes:
+  0  fine
+  1  failed
+  2  usage or configuration
+  3  only parked or dead messages remain
+  4  unhealthy, or out of time
+  5  nothing matched
+  6  cannot connect
+)";
+
+// Everything the parser fills in. It lives as long as the verb that reads it.
+struct Line {
+    CommonArguments common;
+    std::vector<std::string> sets;
+    std::string store;
+    std::string log_level;
+    std::string log_format;
+    RelayArguments relay;
+    EnqueueArguments enqueue;
+    StatusArguments status;
+    DeadArguments dead;
+    DestinationArguments destination;
+    DemoOptions demo;
+    std::string shell;
+    Verb verb;
+};
+
+using LinePointer = std::shared_ptr<Line>;
+
+void add_common(CLI::App& app, Line& line) {
+    app.add_option("--config", line.common.config_file, "The configuration file")
+        ->type_name("FILE");
+    app.add_option("--store", line.store, "The store, instead of store.url")->type_name("URL");
+    app.add_option("--set", line.sets, "Any key of the configuration; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    app.add_option("--log-level", line.log_level, "debug, info, warning or error")
+        ->type_name("LEVEL");
+    app.add_option("--log-format", line.log_format, "logfmt or json")->type_name("FORMAT");
+    app.add_flag("--json", line.common.json, "Print data as JSON");
+}
+
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& sentence) {
+    return *app.add_subcommand(name, sentence);
+}
+
+// A verb that, once its arguments are read, is what there is to do.
+template <class Run>
+void on_parsed(CLI::App& verb, Line& line, Run run) {
+    verb.callback([&line, run] { line.verb = run; });
+}
+
+void add_demo(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "demo", "Show everything in one minute, without a server");
+    verb.add_flag("--keep", line.demo.keep, "Go on until Ctrl-C");
+    verb.add_option("--seconds", line.demo.seconds, "How long it takes otherwise")->type_name("N");
+    verb.add_option(
+            "--folder", line.demo.folder, "Where its files go and stay; default a temporary folder"
+    )
+        ->type_name("FILE");
+    verb.add_flag("--plain", line.demo.plain, "No colours, no redrawing");
+    verb.footer("Example:\n  outrider demo --seconds 5");
+    on_parsed(verb, line, [&line] {
+        line.demo.json = line.common.json;
+        return run_demo(line.demo);
+    });
+}
+
+void add_migrate(CLI::App& app, Line& line) {
+    CLI::App& group = add_verb(app, "migrate", "Create or update Outrider's tables");
+    group.require_subcommand(1);
+    group.footer("Examples:\n  outrider migrate up\n  outrider migrate print > outrider.sql");
+    CLI::App& up = add_verb(group, "up", "Bring the tables to the newest version");
+    on_parsed(up, line, [&line] { return migrate_up(line.common); });
+    CLI::App& status = add_verb(group, "status", "Say which version they have");
+    on_parsed(status, line, [&line] { return migrate_status(line.common); });
+    CLI::App& print_sql = add_verb(group, "print", "Print the SQL, for a DBA");
+    on_parsed(print_sql, line, [&line] { return migrate_print(line.common); });
+}
+
+void add_enqueue(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "enqueue", "Write a message in a transaction of its own");
+    EnqueueArguments& to = line.enqueue;
+    verb.add_option("TOPIC", to.topic, "Where it goes");
+    CLI::Option* payload = verb.add_option("PAYLOAD", to.payload, "The content; default empty");
+    verb.add_flag("--stdin", to.from_stdin, "Take the payload from standard input");
+    verb.add_flag("--jsonl", to.jsonl, "One JSON object per line of standard input, all or none");
+    verb.add_option("--key", to.key, "What it is ordered by")->type_name("TEXT");
+    verb.add_option("--type", to.type, "What sort of message it is")->type_name("TEXT");
+    verb.add_option("--content-type", to.content_type, "How to read the payload")
+        ->type_name("TEXT");
+    verb.add_option("--header", to.headers, "A header; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--id", to.id, "The caller's own id")->type_name("UUID");
+    verb.add_option("--deliver-after", to.deliver_after, "Not before, e.g. +5m")->type_name("TIME");
+    verb.footer(
+        "Examples:\n  outrider enqueue orders.placed '{\"id\":1}' --key customer-1\n"
+        "  outrider enqueue --jsonl < messages.jsonl"
+    );
+    on_parsed(verb, line, [&line, payload] {
+        line.enqueue.has_payload = payload->count() > 0;
+        return enqueue_message(line.common, line.enqueue);
+    });
+}
+
+void add_relay(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "relay", "Carry messages to their destinations");
+    verb.add_flag("--drain", line.relay.drain, "End when nothing is left to do (exit 0 or 3)");
+    verb.add_option("--timeout", line.relay.timeout, "End a drain after this time (exit 4)")
+        ->type_name("DURATION");
+    verb.add_flag("--migrate", line.relay.migrate, "Create or update the tables first");
+    verb.footer("Examples:\n  outrider relay\n  outrider relay --drain --timeout 30s");
+    on_parsed(verb, line, [&line] { return run_relay(line.common, line.relay); });
+}
+
+void add_status(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "status", "Say how every destination stands");
+    verb.add_option("--max-age", line.status.max_age, "Exit 4 if anything pending is older")
+        ->type_name("DURATION");
+    verb.add_flag("--watch", line.status.watch, "Again every second");
+    verb.footer("Examples:\n  outrider status\n  outrider status --json --max-age 30s");
+    on_parsed(verb, line, [&line] { return show_status(line.common, line.status); });
+}
+
+void add_filters(CLI::App& verb, DeadArguments& to) {
+    verb.add_option("--destination", to.destination, "Only of this destination")->type_name("NAME");
+    verb.add_option("--topic", to.topic, "Only of topics like this; * matches anything")
+        ->type_name("PATTERN");
+    verb.add_option_function<std::string>(
+            "--key",
+            [&to](const std::string& key) {
+                to.key = key;
+                to.has_key = true;
+            },
+            "Only of this key"
+    )
+        ->type_name("TEXT");
+    verb.add_option("--limit", to.limit, "At most this many, oldest first")->type_name("N");
+}
+
+void add_dead_change(CLI::App& verb, DeadArguments& to) {
+    verb.add_option("ID", to.ids, "Which; may be repeated");
+    add_filters(verb, to);
+    verb.add_flag("--all", to.all, "All of them");
+    verb.add_flag("--dry-run", to.dry_run, "Only count");
+    verb.add_flag("--yes", to.yes, "Do not ask");
+}
+
+void add_dead(CLI::App& app, Line& line) {
+    CLI::App& group = add_verb(app, "dead", "Look at dead letters, replay or discard them");
+    group.require_subcommand(1);
+    group.footer(
+        "Examples:\n  outrider dead list --destination orders\n"
+        "  outrider dead replay --topic 'orders.*' --dry-run\n  outrider dead replay --all --yes"
+    );
+    CLI::App& list = add_verb(group, "list", "List them, oldest first, 100 unless told");
+    add_filters(list, line.dead);
+    on_parsed(list, line, [&line] { return dead_list(line.common, line.dead); });
+    CLI::App& show = add_verb(group, "show", "Show one with its payload");
+    show.add_option("ID", line.dead.ids, "Which")->required()->expected(1);
+    on_parsed(show, line, [&line] { return dead_show(line.common, line.dead); });
+    CLI::App& replay = add_verb(group, "replay", "Send them on their way again");
+    add_dead_change(replay, line.dead);
+    on_parsed(replay, line, [&line] { return dead_replay(line.common, line.dead); });
+    CLI::App& discard = add_verb(group, "discard", "Remove them for good");
+    add_dead_change(discard, line.dead);
+    on_parsed(discard, line, [&line] { return dead_discard(line.common, line.dead); });
+}
+
+void add_destination(CLI::App& app, Line& line) {
+    CLI::App& group = add_verb(app, "destination", "List, pause, resume or forget destinations");
+    group.require_subcommand(1);
+    group.footer("Examples:\n  outrider destination pause orders\n  outrider destination list");
+    CLI::App& list = add_verb(group, "list", "List those the store knows");
+    on_parsed(list, line, [&line] { return destination_list(line.common); });
+    CLI::App& pause = add_verb(group, "pause", "Deliver nothing to it until resumed");
+    pause.add_option("NAME", line.destination.name, "Which")->required();
+    on_parsed(pause, line, [&line] { return destination_pause(line.common, line.destination); });
+    CLI::App& resume = add_verb(group, "resume", "Deliver to it again");
+    resume.add_option("NAME", line.destination.name, "Which")->required();
+    on_parsed(resume, line, [&line] { return destination_resume(line.common, line.destination); });
+    CLI::App& forget = add_verb(group, "forget", "Remove its progress, parked and dead messages");
+    forget.add_option("NAME", line.destination.name, "Which")->required();
+    forget.add_flag("--yes", line.destination.yes, "Do not ask");
+    on_parsed(forget, line, [&line] { return destination_forget(line.common, line.destination); });
+}
+
+void add_config(CLI::App& app, Line& line) {
+    CLI::App& group = add_verb(app, "config", "Check or print the configuration");
+    group.require_subcommand(1);
+    group.footer("Examples:\n  outrider config check\n  outrider config print --json");
+    CLI::App& check = add_verb(group, "check", "Say everything that is wrong with it");
+    on_parsed(check, line, [&line] { return config_check(line.common); });
+    CLI::App& print_all = add_verb(group, "print", "Print it with defaults, secrets masked");
+    on_parsed(print_all, line, [&line] { return config_print(line.common); });
+}
+
+void add_others(CLI::App& app, Line& line) {
+    CLI::App& completion = add_verb(app, "completion", "Print the completion script of a shell");
+    completion.add_option("SHELL", line.shell, "bash, zsh or fish")->required();
+    completion.footer("Example:\n  source <(outrider completion bash)");
+    on_parsed(completion, line, [&line] {
+        print(completion_script(line.shell, describe_command_line()));
+        return int{kFine};
+    });
+    CLI::App& version = add_verb(app, "version", "Say what this build is and has");
+    on_parsed(version, line, [&line] { return print_version(line.common); });
+}
+
+void build(CLI::App& app, Line& line) {
+    app.fallthrough();  // common flags may stand behind any verb
+    app.require_subcommand(1);
+    app.footer(kFooter);
+    add_common(app, line);
+    add_demo(app, line);
+    add_migrate(app, line);
+    add_enqueue(app, line);
+    add_relay(app, line);
+    add_status(app, line);
+    add_dead(app, line);
+    add_destination(app, line);
+    add_config(app, line);
+    add_others(app, line);
+}
+
+void add_flag_value(Line& line, const char* key, const std::string& value, const char* flag) {
+    if (!value.empty()) line.common.flags.push_back({key, value, {flag}});
+}
+
+void collect_flags(Line& line) {
+    for (const std::string& set : line.sets) {
+        const std::size_t equals = set.find('=');
+        if (equals == std::string::npos) {
+            throw Stop(kUsage, "--set: expected KEY=VALUE, not '" + set + "'");
+        }
+        const std::string key = set.substr(0, equals);
+        line.common.flags.push_back({key, set.substr(equals + 1), {"--set " + key}});
+    }
+    add_flag_value(line, "store.url", line.store, "--store");
+    add_flag_value(line, "log.level", line.log_level, "--log-level");
+    add_flag_value(line, "log.format", line.log_format, "--log-format");
+}
+
+// The deepest verb that was recognised.
+const CLI::App& deepest(const CLI::App& app) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    return chosen.empty() ? app : deepest(*chosen.front());
+}
+
+CommandWord describe(const CLI::App& app) {
+    CommandWord word{app.get_name(), app.get_description(), {}, {}};
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            const bool takes_value = option->get_items_expected_max() > 0;
+            const bool takes_file = option->get_type_name() == "FILE";
+            word.flags.push_back({"--" + name, option->get_description(), takes_value, takes_file});
+        }
+    }
+    for (const CLI::App* child : app.get_subcommands({})) word.words.push_back(describe(*child));
+    return word;
+}
+
+// What the library says, and the word that was perhaps meant.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+    const CommandWord word = describe(deepest(app));
+    std::vector<std::string> known;
+    for (const CommandWord& child : word.words) known.push_back(child.name);
+    for (const CommandWord::Flag& flag : word.flags) known.push_back(flag.name);
+    for (const CommandWord::Flag& flag : describe(app).flags) known.push_back(flag.name);
+    std::string text = error.what();
+    for (const std::string& extra : app.remaining(true)) {
+        const std::string near = nearest(extra, known);
+        text = "unknown word '" + extra + "'";
+        if (!near.empty()) text += "; did you mean '" + near + "'?";
+        break;
+    }
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const std::string path = chosen.empty() ? "" : " " + chosen[0]->get_name();
+    return text + ": see 'outrider" + path + " --help'";
+}
+
+}  // namespace
+
+Verb parse_command_line(std::span<char*> arguments) {
+    const auto line = std::make_shared<Line>();
+    const auto app = std::make_shared<CLI::App>(
+        "A transactional outbox: messages written in your database's own transactions, carried to "
+        "brokers.",
+        "outrider"
+    );
+    build(*app, *line);
+    try {
+        app->parse(static_cast<int>(arguments.size()), arguments.data());
+    } catch (const CLI::Success& asked) {
+        app->exit(asked, std::cout, std::cerr);
+        return [] { return int{kFine}; };
+    } catch (const CLI::ParseError& error) {
+        throw Stop(kUsage, explain(*app, error));
+    }
+    collect_flags(*line);
+    return [line, app] { return line->verb(); };
+}
+
+CommandWord describe_command_line() {
+    Line line;
+    CLI::App app("", "outrider");
+    build(app, line);
+    return describe(app);
+}
+
+}  // namespace outrider::cli

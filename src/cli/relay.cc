@@ -1,0 +1,108 @@
+#include "outrider/relay.h"
+
+#include <csignal>
+
+#include <sys/resource.h>
+
+#include "cli/context.h"
+#include "cli/drain.h"
+#include "cli/drivers.h"
+#include "cli/log_observer.h"
+#include "cli/notify.h"
+#include "cli/verbs.h"
+#include "config/values.h"
+
+namespace outrider::cli {
+namespace {
+
+constexpr Duration kReportEvery = std::chrono::seconds(10);
+
+// A broker's closed socket is an answer, not a reason to die; and a core file would hold payloads.
+void prepare_process() {
+    std::signal(SIGPIPE, SIG_IGN);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+}
+
+std::optional<Duration> parse_timeout(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    const std::optional<Duration> timeout = parse_duration(text);
+    if (timeout) return timeout;
+    throw Stop(kUsage, "--timeout: expected a duration such as 30s, not '" + text + "'");
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
+    return text;
+}
+
+void migrate_first(const Config& config, Log& log) {
+    const auto admin = open_admin(config, StoreDriver::IfMissing::create);
+    const SchemaVersion version = value_of(admin->migrate());
+    log.info("migrated", {{"version", version.installed}});
+}
+
+std::vector<std::string> add_destinations(Relay& relay, const Config& config, Log& log) {
+    std::vector<std::string> names;
+    for (const DestinationConfig& one : config.destinations) {
+        relay.add(one.rules, open_broker(one.broker));
+        names.push_back(one.rules.name);
+        log.info(
+            "serving",
+            {{"destination", one.rules.name},
+             {"topics", joined(one.rules.topics)},
+             {"broker", one.broker.masked()}}
+        );
+    }
+    if (names.empty()) log.warn("no destinations are configured: nothing will be delivered");
+    return names;
+}
+
+void wait_for_signal(const StopSignals& signals, LogObserver& observer, Log& log) {
+    for (;;) {
+        const std::optional<int> signal = signals.wait(kReportEvery);
+        observer.report();
+        if (!signal) continue;
+        log.info("stopping", {{"signal", *signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+        return;
+    }
+}
+
+void stop_orderly(Relay& relay, const Config& config, const StopSignals& signals, Log& log) {
+    notify_service_manager("STOPPING=1");
+    const StopGuard guard(signals, config.stop_deadline, [&log](const char* text) {
+        log.error(text);
+    });
+    relay.stop();
+}
+
+}  // namespace
+
+int run_relay(const CommonArguments& common, const RelayArguments& arguments) {
+    const std::optional<Duration> timeout = parse_timeout(arguments.timeout);
+    const Config config = load(common);
+    Log log(config.log);
+    prepare_process();
+    const StopSignals signals;
+    if (arguments.migrate) migrate_first(config, log);
+    const std::unique_ptr<StoreAdmin> admin = open_ready_admin(config);
+    const auto observer = std::make_shared<LogObserver>(log);
+    log.info("relay starts", {{"version", OUTRIDER_VERSION}, {"store", config.store.masked()}});
+    Relay relay(open_store(config.store), config.relay, observer);
+    const std::vector<std::string> names = add_destinations(relay, config, log);
+    relay.start();
+    notify_service_manager("READY=1");
+    ExitCode code = kFine;
+    if (arguments.drain) {
+        code = Drain{relay, *admin, signals, log, names, timeout}.run();
+    } else {
+        wait_for_signal(signals, *observer, log);
+    }
+    stop_orderly(relay, config, signals, log);
+    observer->report();
+    log.info("relay stopped");
+    return code;
+}
+
+}  // namespace outrider::cli

@@ -1,0 +1,50 @@
+#include "cli/signals.h"
+
+#include <chrono>
+
+#include <unistd.h>
+
+namespace outrider::cli {
+
+StopSignals::StopSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+}
+
+StopSignals::~StopSignals() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::optional<int> StopSignals::wait(Duration patience) const {
+    using namespace std::chrono;
+    const auto whole = duration_cast<seconds>(patience);
+    timespec time{};
+    time.tv_sec = whole.count();
+    time.tv_nsec = duration_cast<nanoseconds>(patience - whole).count();
+    const int signal = sigtimedwait(&signals_, nullptr, &time);
+    return signal > 0 ? std::optional(signal) : std::nullopt;
+}
+
+StopGuard::StopGuard(
+    const StopSignals& signals,
+    Duration patience,
+    std::function<void(const char*)> last_words
+)
+    : thread_([&signals, patience, last_words](const std::stop_token& stop) {
+          const auto deadline = std::chrono::steady_clock::now() + patience;
+          const char* why = "the orderly stop took longer than relay.stop_deadline: ending now";
+          while (std::chrono::steady_clock::now() < deadline) {
+              if (stop.stop_requested()) return;
+              if (!signals.wait(std::chrono::milliseconds(20))) continue;
+              why = "a second signal came during the orderly stop: ending now";
+              break;
+          }
+          if (stop.stop_requested()) return;
+          last_words(why);
+          ::_exit(1);  // threads still run: nothing may be torn down under them
+      }) {
+}
+
+}  // namespace outrider::cli

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "outrider/destination.h"
+#include "outrider/relay.h"
+
+#include "config/problem.h"
+#include "config/secret_url.h"
+
+namespace outrider {
+
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+enum class LogFormat : std::uint8_t { logfmt, json };
+
+struct LogOptions {
+    LogLevel level = LogLevel::info;
+    LogFormat format = LogFormat::logfmt;
+};
+
+// A destination, and where its broker is.
+struct DestinationConfig {
+    Destination rules;
+    SecretUrl broker;
+    Origin origin;         // of the destination
+    Origin broker_origin;  // of its broker's URL
+};
+
+// Everything that can be configured, with its defaults.
+struct Config {
+    SecretUrl store;
+    Origin store_origin;
+    RelayOptions relay;
+
+    // How long an orderly stop of `outrider relay` may take before the process ends itself.
+    Duration stop_deadline = std::chrono::seconds(30);
+
+    LogOptions log;
+    std::vector<DestinationConfig> destinations;
+};
+
+// A value given on the command line: "relay.retention" = "1d", by "--set relay.retention".
+struct ConfigFlag {
+    std::string key;
+    std::string value;
+    Origin origin;
+};
+
+// Where to look, weakest first.
+struct ConfigSources {
+    std::string file;                      // empty: none
+    std::vector<std::string> environment;  // NAME=value; what does not begin with OUTRIDER_ is
+                                           // ignored, but for DATABASE_URL
+    std::vector<ConfigFlag> flags;
+};
+
+struct LoadedConfig {
+    Config config;
+    Problems problems;  // all of them, file first; empty: the config makes sense
+};
+
+// Reads all sources. Knows no driver: whether a URL can be served is for those who have drivers.
+[[nodiscard]] LoadedConfig load_config(const ConfigSources& sources);
+
+// The file to read: the one named by the flag, else by OUTRIDER_CONFIG, else ./outrider.toml if
+// there is one, else none.
+[[nodiscard]] std::string choose_config_file(
+    const std::string& flag,
+    const std::vector<std::string>& environment
+);
+
+}  // namespace outrider

@@ -1,0 +1,86 @@
+#include "config/print.h"
+
+#include <nlohmann/json.hpp>
+
+#include "config/rows.h"
+
+namespace outrider {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json value_json(const OptionRow& row, const Field& field) {
+    if (const auto* list = std::get_if<std::vector<std::string>*>(&field)) return **list;
+    if (const auto* number = std::get_if<double*>(&field)) return **number;
+    if (row.kind == Kind::count) return Json::parse(show(row, field));
+    return show(row, field);
+}
+
+std::string dump(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// JSON's strings, numbers and lists of strings are TOML's as well.
+std::string line_of(const OptionRow& row, const Field& field) {
+    const std::size_t dot = row.name.rfind('.');
+    const std::string_view last =
+        dot == std::string_view::npos ? row.name : row.name.substr(dot + 1);
+    return std::string(last) + " = " + dump(value_json(row, field)) + "\n";
+}
+
+std::string_view table_of(std::string_view name) {
+    const std::size_t dot = name.find('.');
+    return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+// Writes rows, with a head before each group of one table.
+template <class Rows, class Owner>
+void write_rows(std::string& out, const Rows& rows, const std::string& prefix, Owner& owner) {
+    std::string_view table;
+    for (const auto& row : rows) {
+        const Field field = row.field(owner);
+        const std::string_view next = table_of(row.option.name);
+        if (next != table) out += "\n[" + prefix + std::string(next) + "]\n";
+        table = next;
+        if (show(row.option, field).empty()) continue;
+        out += line_of(row.option, field);
+    }
+}
+
+template <class Rows, class Owner>
+Json rows_json(const Rows& rows, Owner& owner) {
+    Json json = Json::object();
+    for (const auto& row : rows) {
+        std::string path = "/" + std::string(row.option.name);
+        for (char& c : path) {
+            if (c == '.') c = '/';
+        }
+        json[Json::json_pointer(path)] = value_json(row.option, row.field(owner));
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string to_toml(const Config& config) {
+    Config copy = config;  // rows hand out places to write to
+    std::string out;
+    write_rows(out, global_rows(), "", copy);
+    for (DestinationConfig& one : copy.destinations) {
+        out += "\n[[destination]]\n";
+        write_rows(out, destination_rows(), "destination.", one);
+    }
+    return out.empty() ? out : out.substr(1);
+}
+
+std::string to_json(const Config& config) {
+    Config copy = config;
+    Json json = rows_json(global_rows(), copy);
+    json["destination"] = Json::array();
+    for (DestinationConfig& one : copy.destinations) {
+        json["destination"].push_back(rows_json(destination_rows(), one));
+    }
+    return dump(json);
+}
+
+}  // namespace outrider

@@ -1,0 +1,125 @@
+#include "config/secret_url.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace outrider {
+namespace {
+
+constexpr std::string_view kMask = "***";
+
+// Names of parameters whose values are secrets, in URLs and in key=value connection strings.
+constexpr std::array<std::string_view, 9> kSecretNames = {
+    "password",
+    "passwd",
+    "pwd",
+    "token",
+    "secret",
+    "access_key",
+    "client_secret",
+    "api_key",
+    "sslpassword"};
+
+char lower(char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Where a URL ends in the middle of a sentence. A text that is a URL ends nowhere else.
+constexpr std::string_view kSentence = " \t\r\n\"'`";
+constexpr std::string_view kWhole = "";
+
+bool is_port(std::string_view text) {
+    return text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The user, the password and the host, however careless the password is written: one that contains
+// a slash or an @ as it is still must not be shown.
+std::string_view authority_of(std::string_view url) {
+    const std::string_view proper = url.substr(0, url.find_first_of("/?#"));
+    const std::size_t colon = proper.find(':');
+    const bool has_password = colon != std::string_view::npos && !is_port(proper.substr(colon + 1));
+    const std::size_t host = url.rfind('@');
+    if (proper.find('@') != std::string_view::npos || !has_password) return proper;
+    return host == std::string_view::npos ? proper : url.substr(0, host + 1);
+}
+
+// The password of every scheme://user:password@host.
+std::string mask_userinfo(std::string_view text, std::string_view ends) {
+    std::string out;
+    std::size_t at = 0;
+    for (;;) {
+        const std::size_t slashes = text.find("://", at);
+        if (slashes == std::string_view::npos) return out.append(text.substr(at));
+        const std::size_t start = slashes + 3;
+        const std::size_t end = std::min(text.find_first_of(ends, start), text.size());
+        const std::string_view authority = authority_of(text.substr(start, end - start));
+        const std::size_t host = authority.rfind('@');
+        const std::size_t colon = authority.find(':');
+        out.append(text.substr(at, start - at));
+        if (host != std::string_view::npos && colon < host) {
+            out.append(authority.substr(0, colon + 1)).append(kMask).append(authority.substr(host));
+        } else {
+            out.append(authority);
+        }
+        at = start + authority.size();
+    }
+}
+
+bool is_secret_name(std::string_view word) {
+    std::string name(word);
+    std::transform(name.begin(), name.end(), name.begin(), lower);
+    return std::find(kSecretNames.begin(), kSecretNames.end(), name) != kSecretNames.end();
+}
+
+// The values of name=value, wherever they stand.
+std::string mask_parameters(std::string_view text, std::string_view ends) {
+    const std::string value_ends = std::string("&;#").append(ends);
+    std::string out;
+    std::size_t word = 0;  // where the word that ends here begins
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        out += text[at];
+        if (text[at] == '=' && is_secret_name(text.substr(word, at - word))) {
+            out += kMask;
+            at = std::min(text.find_first_of(value_ends, at + 1), text.size()) - 1;
+        }
+        if (!is_word(text[at])) word = at + 1;
+    }
+    return out;
+}
+
+bool is_scheme(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return is_word(c) || c == '+' || c == '-' || c == '.';
+    });
+}
+
+}  // namespace
+
+std::string mask_secrets(std::string_view text) {
+    return mask_parameters(mask_userinfo(text, kSentence), kSentence);
+}
+
+std::string SecretUrl::masked() const {
+    return mask_parameters(mask_userinfo(text_, kWhole), kWhole);
+}
+
+std::string SecretUrl::scheme() const {
+    const std::size_t colon = text_.find(':');
+    if (colon == std::string::npos || !is_scheme(text_.substr(0, colon))) return {};
+    std::string scheme = text_.substr(0, colon);
+    std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
+    return scheme;
+}
+
+std::string_view SecretUrl::rest() const {
+    const std::size_t colon = text_.find(':');
+    return colon == std::string::npos ? std::string_view(text_)
+                                      : std::string_view(text_).substr(colon + 1);
+}
+
+}  // namespace outrider

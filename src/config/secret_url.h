@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace outrider {
+
+// A copy of the text in which every secret of a URL is replaced by ***: the password before the
+// `@`, and the values of parameters such as password= and token=. For logs and errors, which may
+// quote a URL anywhere.
+[[nodiscard]] std::string mask_secrets(std::string_view text);
+
+// A URL that may contain a password. It cannot be printed by accident: masked() is for people,
+// reveal() for the driver that connects.
+class SecretUrl {
+public:
+    SecretUrl() = default;
+    explicit SecretUrl(std::string text) : text_(std::move(text)) {}
+
+    [[nodiscard]] bool empty() const { return text_.empty(); }
+    [[nodiscard]] std::string masked() const;
+    [[nodiscard]] const std::string& reveal() const { return text_; }
+
+    // What stands before the first colon, in lower case; empty if that is no scheme.
+    [[nodiscard]] std::string scheme() const;
+
+    // What stands behind it.
+    [[nodiscard]] std::string_view rest() const;
+
+private:
+    std::string text_;
+};
+
+}  // namespace outrider

@@ -1,0 +1,638 @@
+"""Runs the real binary, OUTRIDER_BIN, from end to end on SQLite and files."""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+
+BINARY = os.environ["OUTRIDER_BIN"]
+PATIENCE = 30  # seconds; a bound for waits, never a pause
+
+CONFIG = """\
+[store]
+url = "sqlite:shop.db"
+
+[[destination]]
+name = "orders"
+broker = "file:orders.jsonl"
+topics = ["orders.*"]
+"""
+
+
+def clean_environment():
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("OUTRIDER_") and name not in ("DATABASE_URL", "NOTIFY_SOCKET")
+    }
+
+
+def wait_until(is_so, what):
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain until " + what)
+        time.sleep(0.02)
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider_cli_"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.write("outrider.toml", CONFIG)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def run_outrider(self, *words, expect=0, environment=None, stdin=""):
+        done = subprocess.run(
+            [BINARY, *words],
+            cwd=self.folder,
+            env={**clean_environment(), **(environment or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        self.assertEqual(done.returncode, expect, f"{words}: {done.stdout}{done.stderr}")
+        return done
+
+    def out(self, *words, **how):
+        return self.run_outrider(*words, **how).stdout.strip()
+
+    def json(self, *words, **how):
+        return json.loads(self.out(*words, "--json", **how))
+
+    def error(self, *words, **how):
+        return self.run_outrider(*words, **how).stderr
+
+    def start(self, *words, environment=None):
+        process = subprocess.Popen(
+            [BINARY, *words],
+            cwd=self.folder,
+            env={**clean_environment(), **(environment or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+        def end():
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+        self.addCleanup(end)
+        return process
+
+    def lines(self, name="orders.jsonl"):
+        path = self.folder / name
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def status(self, name="orders"):
+        found = [one for one in self.json("status")["destinations"] if one["name"] == name]
+        self.assertEqual(len(found), 1)
+        return found[0]
+
+
+class Delivery(CliTest):
+    def test_a_message_travels_from_enqueue_to_the_file(self):
+        self.assertIn("migrated from version 0", self.out("migrate", "up"))
+        self.assertIn("nothing to do", self.out("migrate", "up"))
+        identifier = self.out(
+            "enqueue", "orders.placed", '{"id":1}', "--key", "c1", "--type", "order.placed",
+            "--content-type", "application/json", "--header", "a=b", "--header", "c=d=e",
+        )
+        self.assertEqual(self.status()["pending"], 1)
+        self.run_outrider("relay", "--drain")
+        (line,) = self.lines()
+        line.pop("occurred_at")
+        self.assertEqual(
+            line,
+            {
+                "id": identifier, "topic": "orders.placed", "key": "c1", "type": "order.placed",
+                "content_type": "application/json", "payload": '{"id":1}',
+                "headers": {"a": "b", "c": "d=e"},
+            },
+        )
+
+    def test_status_has_stable_names(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.placed", "a")
+        self.out("enqueue", "stray", "b")
+        self.run_outrider("relay", "--drain")
+        status = self.status()
+        for name in ("name", "pending", "oldest_pending_seconds", "parked", "dead", "circuit", "rate"):
+            self.assertIn(name, status)
+        self.assertIsNone(status["oldest_pending_seconds"])
+        self.assertEqual(status["circuit"], "closed")
+        self.assertIsInstance(status["rate"], (int, float))
+        self.assertFalse(status["relay_running"])
+        self.assertEqual(self.json("status")["unrouted"], [{"topic": "stray", "messages": 1}])
+        self.assertIn("stray", self.out("status"))
+
+    def test_any_language_can_write_with_a_plain_insert(self):
+        self.out("migrate", "up")
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute(
+                "insert into outrider_message(topic, key, payload) values ('orders.x', 'k', 'hello')"
+            )
+        database.close()
+        self.run_outrider("relay", "--drain")
+        (line,) = self.lines()
+        self.assertEqual((line["topic"], line["key"], line["payload"]), ("orders.x", "k", "hello"))
+
+    def test_payloads_of_any_shape_arrive(self):
+        self.out("migrate", "up")
+        for payload in ("[1,2]", "", "a,b", "{}", "x=y", '"quoted"'):
+            self.out("enqueue", "orders.x", payload)
+        self.out("enqueue", "orders.x", "--", "--dashes")
+        self.out("enqueue", "orders.x", "--stdin", stdin="two\nlines\n")
+        self.run_outrider("relay", "--drain")
+        self.assertEqual(
+            [line["payload"] for line in self.lines()],
+            ["[1,2]", "", "a,b", "{}", "x=y", '"quoted"', "--dashes", "two\nlines\n"],
+        )
+
+    def test_lines_are_written_all_or_none(self):
+        self.out("migrate", "up")
+        good = '{"topic":"orders.a","payload":{"n":1},"key":"k","headers":{"h":"v"}}\n'
+        bad = good + '{"topic":"orders.b","playload":"x"}\n'
+        error = self.error("enqueue", "--jsonl", stdin=bad, expect=2)
+        self.assertIn("line 2", error)
+        self.assertIn("did you mean 'payload'?", error)
+        for line in ("{", "[]", '{"topic":"a","topic":"b"}', '{"payload":"x"}', "[" * 100 + "]" * 100,
+                     '{"topic":"a","payload_base64":"*"}', '{"topic":"a","id":"x"}'):
+            self.assertIn("line 2", self.error("enqueue", "--jsonl", stdin=good + line, expect=2))
+        self.run_outrider("relay", "--drain")
+        self.assertEqual(self.lines(), [])
+        ids = [json.loads(line)["id"] for line in
+               self.out("enqueue", "--jsonl", "--json", stdin=good + "\n" + good).splitlines()]
+        self.run_outrider("relay", "--drain")
+        self.assertEqual([line["id"] for line in self.lines()], ids)
+        self.assertEqual(self.lines()[0]["payload"], '{"n":1}')
+
+    def test_what_the_file_broker_wrote_can_be_enqueued_again(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "a", "--key", "k")
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute("insert into outrider_message(topic, payload) values ('orders.x', x'ff00')")
+        database.close()
+        self.run_outrider("relay", "--drain")
+        first = (self.folder / "orders.jsonl").read_text()
+        self.out("enqueue", "--jsonl", stdin=first)
+        self.run_outrider("relay", "--drain")
+        self.assertEqual((self.folder / "orders.jsonl").read_text(), first + first)
+
+    def test_delayed_messages_are_parked(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "later", "--deliver-after", "+1h")
+        self.run_outrider("relay", "--drain", expect=3)
+        self.assertEqual((self.lines(), self.status()["parked"]), ([], 1))
+        self.out("enqueue", "orders.x", "past", "--deliver-after", "2020-01-01T00:00:00+01:00")
+        self.run_outrider("relay", "--drain", expect=3)
+        self.assertEqual([line["payload"] for line in self.lines()], ["past"])
+        self.assertIn("+5m", self.error("enqueue", "a", "--deliver-after", "soon", expect=2))
+
+    def test_standard_output_carries_messages_and_nothing_else(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "a")
+        done = self.run_outrider("relay", "--drain", "--set", "destination.orders.broker=stdout:")
+        self.assertEqual(json.loads(done.stdout)["payload"], "a")
+
+    def test_a_destination_can_be_made_by_flag(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "a")
+        done = self.run_outrider("relay", "--drain", "--set", "destination.audit.broker=stdout:")
+        self.assertEqual(json.loads(done.stdout)["payload"], "a")
+        self.assertEqual(len(self.lines()), 1)
+
+    def test_relay_can_migrate_first(self):
+        error = self.error("relay", "--drain", expect=6)
+        self.assertIn("outrider migrate up", error)
+        sqlite3.connect(self.folder / "shop.db").execute("create table mine (x)").connection.close()
+        self.assertIn("outrider migrate up", self.error("relay", "--drain", expect=1))
+        self.assertIn("outrider migrate up", self.error("status", expect=1))
+        self.assertIn("outrider migrate up", self.error("enqueue", "orders.x", expect=1))
+        self.run_outrider("relay", "--drain", "--migrate")
+        self.assertTrue(self.json("migrate", "status")["up_to_date"])
+
+
+class Relay(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out("migrate", "up")
+
+    def test_a_signal_stops_it_in_order(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            relay = self.start("relay")
+            before = len(self.lines())
+            self.out("enqueue", "orders.x", "a")
+            wait_until(lambda: len(self.lines()) > before, "the message arrives")
+            wait_until(lambda: self.status()["relay_running"], "the relay holds its lanes")
+            relay.send_signal(number)
+            _, log = relay.communicate(timeout=PATIENCE)
+            self.assertEqual(relay.returncode, 0, log)
+            self.assertIn("msg=serving destination=orders", log)
+            self.assertIn('msg="relay stopped"', log)
+
+    def test_an_idle_relay_stops_at_once(self):
+        relay = self.start("relay")
+        wait_until(lambda: self.status()["relay_running"], "the relay holds its lanes")
+        relay.send_signal(signal.SIGTERM)
+        relay.communicate(timeout=PATIENCE)
+        self.assertEqual(relay.returncode, 0)
+
+    def test_a_second_relay_stands_by_and_takes_over(self):
+        first = self.start("relay")
+        wait_until(lambda: self.status()["relay_running"], "the first holds the lanes")
+        second = self.start("relay")
+        first.send_signal(signal.SIGKILL)
+        first.wait(timeout=PATIENCE)
+        self.out("enqueue", "orders.x", "a")
+        wait_until(lambda: len(self.lines()) == 1, "the second delivers")
+        second.send_signal(signal.SIGTERM)
+        second.communicate(timeout=PATIENCE)
+        self.assertEqual(second.returncode, 0)
+
+    def test_the_service_manager_is_told(self):
+        path = str(self.folder / "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(path)
+            listener.settimeout(PATIENCE)
+            relay = self.start("relay", environment={"NOTIFY_SOCKET": path})
+            self.assertEqual(listener.recv(100), b"READY=1")
+            relay.send_signal(signal.SIGTERM)
+            self.assertEqual(listener.recv(100), b"STOPPING=1")
+            relay.communicate(timeout=PATIENCE)
+            self.assertEqual(relay.returncode, 0)
+
+    def test_no_destinations_is_worth_a_warning(self):
+        self.write("empty.toml", '[store]\nurl = "sqlite:shop.db"\n')
+        log = self.error("relay", "--drain", "--config", "empty.toml")
+        self.assertIn("level=warning", log)
+
+    def test_logs_can_be_json(self):
+        log = self.error("relay", "--drain", "--log-format", "json")
+        for line in log.splitlines():
+            self.assertLessEqual({"time", "level", "msg"}, json.loads(line).keys())
+        self.assertEqual(self.error("relay", "--drain", "--log-level", "error"), "")
+
+    def test_a_drain_has_a_time_limit(self):
+        self.out("enqueue", "orders.x", "a")
+        full = ["--set", "destination.orders.broker=file:/dev/full"]
+        log = self.error("relay", "--drain", "--timeout", "1s", *full, expect=4)
+        self.assertIn("circuit open", log)
+        self.assertIn("No space left", log)
+        self.assertEqual((self.status()["circuit"], self.status()["pending"]), ("open", 1))
+        self.assertIn("No space left", self.out("status"))
+        self.run_outrider("relay", "--drain")
+        wait_until(lambda: self.status()["circuit"] == "closed", "the circuit is closed")
+
+    def start_stuck_relay(self, *words):
+        """A relay whose broker waits for a lock that we hold."""
+        self.out("enqueue", "orders.x", "a")
+        file = open(self.folder / "orders.jsonl", "a")
+        self.addCleanup(file.close)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        relay = self.start("relay", *words)
+        descriptors = pathlib.Path(f"/proc/{relay.pid}/fd")
+        path = str(self.folder / "orders.jsonl")
+        wait_until(
+            lambda: path in [os.path.realpath(one) for one in descriptors.iterdir()],
+            "the broker has opened its file",
+        )
+        return relay
+
+    def test_a_stop_that_takes_too_long_is_cut_short(self):
+        relay = self.start_stuck_relay("--set", "relay.stop_deadline=200ms")
+        relay.send_signal(signal.SIGTERM)
+        _, log = relay.communicate(timeout=PATIENCE)
+        self.assertEqual(relay.returncode, 1)
+        self.assertIn("relay.stop_deadline", log)
+
+    def test_a_second_signal_cuts_the_stop_short(self):
+        relay = self.start_stuck_relay()
+        relay.send_signal(signal.SIGTERM)
+        while "msg=stopping" not in relay.stderr.readline():
+            self.assertIsNone(relay.poll())
+        relay.send_signal(signal.SIGTERM)
+        _, log = relay.communicate(timeout=PATIENCE)
+        self.assertEqual(relay.returncode, 1)
+        self.assertIn("second signal", log)
+
+    def test_a_drain_stops_at_a_paused_destination(self):
+        self.run_outrider("relay", "--drain")
+        self.out("destination", "pause", "orders")
+        self.run_outrider("relay", "--drain")
+        self.out("enqueue", "orders.x", "a")
+        self.assertIn("resume", self.error("relay", "--drain", expect=1))
+        self.assertIn("paused", self.out("status"))
+        self.out("destination", "resume", "orders")
+        self.run_outrider("relay", "--drain")
+        self.assertEqual(len(self.lines()), 1)
+
+
+class DeadLetters(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out("migrate", "up")
+        self.ids = [
+            self.out("enqueue", "orders.large", "x" * 100, "--key", "k1"),
+            self.out("enqueue", "orders.huge", "y" * 200),
+        ]
+        self.out("enqueue", "orders.small", "z")
+        self.run_outrider(
+            "relay", "--drain", "--set", "destination.orders.payload_bytes_max=50", expect=3
+        )
+
+    def test_they_are_listed_with_stable_names(self):
+        self.assertEqual([line["payload"] for line in self.lines()], ["z"])
+        letters = self.json("dead", "list")
+        self.assertEqual([letter["id"] for letter in letters], self.ids)
+        for name in ("id", "destination", "topic", "key", "attempts", "error", "died_at"):
+            self.assertIn(name, letters[0])
+        self.assertEqual((letters[0]["key"], letters[1]["key"]), ("k1", None))
+        self.assertRegex(letters[0]["died_at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertIn(self.ids[0], self.out("dead", "list"))
+        for flags, count in (
+            (["--topic", "orders.l*"], 1), (["--key", "k1"], 1), (["--destination", "x"], 0),
+            (["--limit", "1"], 1), (["--destination", "orders"], 2),
+        ):
+            self.assertEqual(len(self.json("dead", "list", *flags)), count, flags)
+        self.assertEqual(self.status()["dead"], 2)
+
+    def test_one_is_shown_with_its_payload(self):
+        (letter,) = self.json("dead", "show", self.ids[0])
+        self.assertEqual(letter["payload"], "x" * 100)
+        self.assertIn("x" * 100, self.out("dead", "show", self.ids[0]))
+        self.run_outrider("dead", "show", "00000000-0000-4000-8000-000000000000", expect=5)
+        self.run_outrider("dead", "show", "nonsense", expect=2)
+
+    def test_replay_sends_them_again_under_the_same_id(self):
+        self.assertEqual(
+            self.json("dead", "replay", "--all", "--dry-run"),
+            {"matched": 2, "replayed": 0, "dry_run": True},
+        )
+        self.assertIn("--yes", self.error("dead", "replay", "--all", expect=2))
+        self.run_outrider("dead", "replay", expect=2)
+        self.assertEqual(self.json("dead", "replay", self.ids[1])["replayed"], 1)
+        self.assertEqual(self.json("dead", "replay", "--all", "--yes")["replayed"], 1)
+        self.run_outrider("dead", "replay", "--all", "--yes", expect=5)
+        self.run_outrider("relay", "--drain")
+        self.assertEqual({line["id"] for line in self.lines()[1:]}, set(self.ids))
+        self.assertEqual(self.status()["dead"], 0)
+
+    def test_discard_removes_them(self):
+        self.assertEqual(self.json("dead", "discard", *self.ids)["discarded"], 2)
+        self.assertEqual(self.json("dead", "list"), [])
+        self.run_outrider("dead", "discard", "--topic", "*", "--yes", expect=5)
+        self.run_outrider("relay", "--drain")
+
+    def test_the_log_names_them_without_payload_or_key(self):
+        secret_key = "customer-4711"
+        identifier = self.out("enqueue", "orders.large", "s3cret" * 20, "--key", secret_key)
+        log = self.error(
+            "relay", "--drain", "--set", "destination.orders.payload_bytes_max=50", expect=3
+        )
+        self.assertIn(identifier, log)
+        self.assertNotIn("s3cret", log)
+        self.assertNotIn(secret_key, log)
+
+    def test_control_characters_do_not_reach_the_terminal(self):
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute("update outrider_dead set topic = 'a' || char(27) || '[2Jb'")
+        database.close()
+        self.assertNotIn("\x1b", self.out("dead", "list"))
+        self.assertNotIn("\x1b", self.out("dead", "show", self.ids[0]))
+
+    def test_a_terminal_is_asked(self):
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "wb", buffering=0) as keyboard:
+            for answer, code in ((b"n\n", 1), (b"y\n", 0)):
+                process = subprocess.Popen(
+                    [BINARY, "dead", "replay", "--all"], cwd=self.folder, env=clean_environment(),
+                    stdin=follower, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                )
+                keyboard.write(answer)
+                self.assertEqual(process.wait(timeout=PATIENCE), code)
+        os.close(follower)
+
+
+class Destinations(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out("migrate", "up")
+        self.run_outrider("relay", "--drain")
+
+    def test_list_pause_resume_forget(self):
+        (one,) = self.json("destination", "list")
+        self.assertEqual((one["name"], one["paused"], one["configured"]), ("orders", False, True))
+        self.assertEqual(self.json("destination", "pause", "orders"), {"name": "orders", "paused": True})
+        self.assertTrue(self.status()["paused"])
+        self.out("destination", "resume", "orders")
+        self.assertFalse(self.status()["paused"])
+        self.assertIn("orders", self.out("destination", "list"))
+        self.assertIn("--yes", self.error("destination", "forget", "orders", expect=2))
+        self.out("destination", "forget", "orders", "--yes")
+        self.assertEqual(self.json("destination", "list"), [])
+        self.assertIn("did you mean", self.error_after_relay("destination", "pause", "ordres"))
+
+    def error_after_relay(self, *words):
+        self.run_outrider("relay", "--drain")
+        return self.error(*words, expect=5)
+
+    def test_one_that_is_served_is_not_forgotten(self):
+        relay = self.start("relay")
+        wait_until(lambda: self.status()["relay_running"], "the relay holds its lanes")
+        self.assertIn("stop it", self.error("destination", "forget", "orders", "--yes", expect=1))
+        relay.send_signal(signal.SIGTERM)
+        relay.communicate(timeout=PATIENCE)
+
+    def test_status_is_a_probe(self):
+        self.run_outrider("status", "--max-age", "1s")
+        self.out("destination", "pause", "orders")
+        old = "insert into outrider_message(topic, payload, occurred_at) values ('orders.x', 'a', 1)"
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute(old)
+        database.close()
+        self.run_outrider("status", "--max-age", "1h", expect=4)
+        self.assertGreater(self.status()["oldest_pending_seconds"], 3600)
+        self.run_outrider("status", "--max-age", "often", expect=2)
+
+
+class Configuration(CliTest):
+    def problems(self, text, *words, environment=None):
+        self.write("outrider.toml", text)
+        return self.error("config", "check", *words, expect=2, environment=environment)
+
+    def test_mistakes_are_told_with_place_and_nearest_name(self):
+        for text, expected in (
+            ('[store]\nulr = "sqlite:a"\n', "outrider.toml:2:1: unknown key 'store.ulr'; did you mean"),
+            ("[store\n", "outrider.toml:1:7: not valid TOML"),
+            ('[store]\nurl = "shop.db"\n', "outrider.toml:2:1: 'shop.db' is no URL"),
+            ('[store]\nurl = "postgres://u:hunter2@h/d"\n', "this build has no driver for 'postgres'"),
+            ('[store]\nurl = "sqlit:a"\n', "did you mean 'sqlite'?"),
+            ('[store]\nurl = "sqlite://a/b"\n', "write sqlite:///absolute/path"),
+            ('[store]\nurl = "sqlite:///nowhere/a.db"\n', "outrider.toml:2:1: the folder '/nowhere' does"),
+            ("", "no store is configured"),
+        ):
+            error = self.problems(text)
+            self.assertIn(expected, error)
+            self.assertTrue(error.startswith("outrider: "), error)
+            self.assertNotIn("hunter2", error)
+
+    def test_brokers_are_checked(self):
+        for url, expected in (
+            ("kafka://u:hunter2@h", "outrider.toml:6:1: this build has no driver for 'kafka'"),
+            ("handler:", "embedded"),
+            ("file:///nowhere/x.jsonl", "outrider.toml:6:1: the folder '/nowhere' does not exist"),
+            ("file:.", "is a folder"),
+            ("fiel:x", "unknown scheme 'fiel': expected one of file:, stdout:; did you mean 'file'?"),
+            ("stdout:x", "write stdout:"),
+        ):
+            error = self.problems(CONFIG.replace("file:orders.jsonl", url))
+            self.assertIn(expected, error)
+            self.assertNotIn("hunter2", error)
+            self.run_outrider("relay", expect=2)
+
+    def test_a_missing_folder_of_a_broker_does_not_blind_the_operator(self):
+        self.out("migrate", "up")
+        self.write("outrider.toml", CONFIG.replace("file:orders.jsonl", "file:///nowhere/x"))
+        self.run_outrider("status")
+
+    def test_folders_that_cannot_be_written_are_refused(self):
+        os.mkdir(self.folder / "closed", 0o555)
+        os.chmod(self.folder, 0o777)
+        self.write("outrider.toml", CONFIG.replace("file:", "file:closed/"))
+        done = subprocess.run(
+            [BINARY, "config", "check"], cwd=self.folder, env=clean_environment(),
+            capture_output=True, text=True, timeout=PATIENCE,
+            user=65534 if os.geteuid() == 0 else None,  # root may write everywhere
+        )
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("outrider.toml:6:1: the folder 'closed' cannot be written", done.stderr)
+
+    def test_every_source_is_named(self):
+        self.assertIn(
+            "environment variable OUTRIDER_RELAY_RETENTION: relay.retention: expected a duration",
+            self.problems(CONFIG, environment={"OUTRIDER_RELAY_RETENTION": "soon"}),
+        )
+        self.assertIn("--set relay.retention: ", self.problems(CONFIG, "--set", "relay.retention=x"))
+        self.assertIn("--log-level: ", self.problems(CONFIG, "--log-level", "loud"))
+        self.assertIn("KEY=VALUE", self.problems(CONFIG, "--set", "relay"))
+        result = self.json("config", "check", "--set", "relay.retention=x", expect=2)
+        self.assertEqual((result["ok"], len(result["problems"])), (False, 1))
+
+    def test_file_variable_and_flag(self):
+        self.write("other.toml", CONFIG + '[relay]\nretention = "1d"\n')
+
+        def retention(*words, environment=None):
+            return self.json("config", "print", *words, environment=environment)["relay"]["retention"]
+
+        self.assertEqual(retention(), "7d")
+        self.assertEqual(retention("--config", "other.toml"), "1d")
+        other = {"OUTRIDER_CONFIG": "other.toml"}
+        self.assertEqual(retention(environment=other), "1d")
+        self.assertEqual(retention(environment={**other, "OUTRIDER_RELAY_RETENTION": "2d"}), "2d")
+        self.assertEqual(
+            retention("--set", "relay.retention=3d", environment={"OUTRIDER_RELAY_RETENTION": "2d"}), "3d"
+        )
+        self.assertIn("missing.toml", self.error("config", "check", "--config", "missing.toml", expect=2))
+
+    def test_secrets_never_appear(self):
+        canary = "c4n4ry"
+        url = f"postgres://shop:{canary}@db/shop?password={canary}"
+        broker = {"OUTRIDER_DESTINATION_ORDERS_BROKER": f"amqp://u:{canary}@h/?token={canary}"}
+        for words in (["config", "print"], ["config", "print", "--json"], ["config", "check"],
+                      ["relay"], ["status"], ["migrate", "up"], ["enqueue", "a", "b"]):
+            done = self.run_outrider(*words, "--store", url, environment=broker, expect=2)
+            self.assertNotIn(canary, done.stdout + done.stderr)
+        self.assertIn("***", self.run_outrider("config", "print", "--store", url, expect=2).stdout)
+
+    def test_paths_may_be_encoded(self):
+        self.out("migrate", "up", "--store", "sqlite:my%20shop.db")
+        self.assertTrue((self.folder / "my shop.db").exists())
+        self.out("migrate", "up", "--store", f"sqlite://{self.folder}/other.db")
+        self.assertTrue((self.folder / "other.db").exists())
+
+
+class CommandLine(CliTest):
+    def test_exit_codes(self):
+        self.run_outrider(expect=2)
+        self.assertIn("did you mean 'status'?", self.error("statsu", expect=2))
+        self.assertIn("did you mean '--json'?", self.error("status", "--jsno", expect=2))
+        self.assertIn("outrider migrate up", self.error("status", expect=6))
+        self.write("shop.db", "this is not a database, and long enough to be looked at" * 100)
+        self.run_outrider("status", expect=6)
+
+    def test_help_has_examples_and_exit_codes(self):
+        text = self.out("--help")
+        self.assertIn("Exit codes:", text)
+        self.assertIn("Examples:", text)
+        for verb in ("migrate", "enqueue", "relay", "status", "dead", "destination", "config", "demo"):
+            self.assertIn(verb, text)
+            self.assertRegex(self.out(verb, "--help"), "Examples?:")
+
+    def test_version(self):
+        version = self.json("version")
+        self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
+        self.assertIn("sqlite", version["stores"])
+        self.assertIn("file", version["brokers"])
+        self.assertIn("outrider ", self.out("version"))
+
+    def test_migrate_print_needs_no_database(self):
+        text = self.out("migrate", "print")
+        self.assertFalse((self.folder / "shop.db").exists())
+        database = sqlite3.connect(self.folder / "shop.db")
+        database.executescript(text)
+        database.close()
+        self.assertIn("nothing to do", self.out("migrate", "up"))
+
+    def complete(self, *words):
+        self.write("completion.bash", self.out("completion", "bash"))
+        script = (
+            "source completion.bash; COMP_WORDS=(outrider " + " ".join(f"'{word}'" for word in words)
+            + "); COMP_CWORD=${#COMP_WORDS[@]}; ((COMP_CWORD--)); _outrider; "
+            'printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "--norc", "-c", script], cwd=self.folder, capture_output=True, text=True,
+            timeout=PATIENCE, check=True,
+        )
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_really_completes(self):
+        self.assertEqual(self.complete("st"), ["status"])
+        self.assertEqual(self.complete("dead", "re"), ["replay"])
+        self.assertEqual(self.complete("--config", "x", "destination", "pa"), ["pause"])
+        self.assertLessEqual({"list", "show", "replay", "discard"}, set(self.complete("dead", "")))
+        self.assertLessEqual({"--drain", "--json", "--config"}, set(self.complete("relay", "--")))
+        self.assertEqual(self.complete("status", "--config", "outr"), ["outrider.toml"])
+
+    def test_other_shells_get_theirs(self):
+        self.assertTrue(self.out("completion", "zsh").startswith("#compdef outrider"))
+        self.assertIn("complete -c outrider", self.out("completion", "fish"))
+        self.assertIn("bash, zsh or fish", self.error("completion", "csh", expect=2))
+        for shell in ("zsh", "fish"):
+            if shutil.which(shell):
+                self.write("script", self.out("completion", shell))
+                subprocess.run([shell, "-n", "script"], cwd=self.folder, check=True, timeout=PATIENCE)
+
+    def test_tables_have_no_colour_when_piped(self):
+        self.out("migrate", "up")
+        self.assertIsNone(re.search("\x1b", self.out("status")))
+
+
+if __name__ == "__main__":
+    unittest.main()

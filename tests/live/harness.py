@@ -1,0 +1,191 @@
+"""What the live tests share: relay processes, writers in another language, and a checker that believes only what
+writers and the consumer saw, never Outrider's own tables (but for the list of dead letters)."""
+
+import collections
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+
+BIN = os.environ.pop("OUTRIDER_BIN")  # not a setting of ours, so no child should see it
+
+
+def wait_until(what, condition, patience=60.0):
+    """Waits for a condition, looking often. Fails loudly when it does not come."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience} s in vain for: {what}")
+        time.sleep(0.005)
+
+
+def run(*arguments, check=True):
+    """Runs the command line and returns what it printed."""
+    done = subprocess.run([BIN, *arguments], capture_output=True, text=True, timeout=120)
+    if check and done.returncode != 0:
+        raise AssertionError(f"outrider {arguments} exited {done.returncode}: {done.stderr}")
+    return done
+
+
+class World:
+    """A temporary folder with a migrated database, a configuration and the file that messages are delivered to."""
+
+    def __init__(self, batch=500):
+        self.folder = tempfile.TemporaryDirectory(prefix="outrider-live-")
+        self.database = os.path.join(self.folder.name, "shop.db")
+        self.delivered = os.path.join(self.folder.name, "delivered.jsonl")
+        self.config = os.path.join(self.folder.name, "outrider.toml")
+        self.batch = batch
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(
+                f'[store]\nurl = "sqlite://{self.database}"\n\n[[destination]]\nname = "orders"\n'
+                f'broker = "file://{self.delivered}"\ntopics = ["orders.*"]\n\n'
+                f"[destination.batch]\nmessages = {batch}\n"
+            )
+        run("migrate", "up", "--config", self.config)
+
+    def connect(self):
+        connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
+        return connection
+
+    def lines(self):
+        """Whole lines delivered so far. A torn one at the end is not there yet."""
+        if not os.path.exists(self.delivered):
+            return []
+        with open(self.delivered, "rb") as file:
+            return [json.loads(line) for line in file.read().split(b"\n")[:-1]]
+
+    def status(self):
+        document = json.loads(run("status", "--json", "--config", self.config).stdout)
+        return {one["name"]: one for one in document["destinations"]}
+
+    def pending(self):
+        return self.status().get("orders", {}).get("pending")
+
+    def log(self):
+        """What the relays have logged so far."""
+        with open(os.path.join(self.folder.name, "relay.log"), encoding="utf-8") as file:
+            return file.read()
+
+    def close(self):
+        self.folder.cleanup()
+
+
+class Relay:
+    """One `outrider relay` process."""
+
+    def __init__(self, world):
+        self.log = open(os.path.join(world.folder.name, "relay.log"), "ab")
+        self.process = subprocess.Popen(
+            [BIN, "relay", "--config", world.config], stdout=self.log, stderr=self.log
+        )
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()  # killing twice is fine
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=60)
+        self.log.close()
+        return code
+
+
+class Writer(threading.Thread):
+    """Writes orders and messages with plain INSERTs, several keys to a transaction, and rolls some back. Remembers
+    what was committed: id -> (key, position)."""
+
+    def __init__(self, world, number, keys=5, seed=1):
+        super().__init__(daemon=True)
+        self.world = world
+        self.dice = random.Random(seed * 1000 + number)
+        self.keys = [f"writer-{number}-key-{i}" for i in range(keys)]
+        self.positions = collections.Counter()
+        self.committed = {}
+        self.rolled_back = set()
+        self.ending = threading.Event()
+        self.failure = None
+
+    def run(self):
+        try:
+            connection = self.world.connect()
+            while not self.ending.is_set():
+                self.transaction(connection)
+            connection.close()
+        except Exception as exception:  # pylint: disable=broad-except
+            self.failure = exception
+
+    def transaction(self, connection):
+        written = {}
+        positions = collections.Counter()
+        connection.execute("begin immediate")
+        for key in self.dice.choices(self.keys, k=self.dice.randint(1, 4)):
+            positions[key] += 1
+            position = self.positions[key] + positions[key]
+            message = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
+            connection.execute(
+                "insert into outrider_message(id, topic, key, payload) values (?, 'orders.placed', ?, ?)",
+                (message, key, json.dumps({"position": position})),
+            )
+            written[message] = (key, position)
+        if self.dice.random() < 0.15:
+            connection.execute("rollback")
+            self.rolled_back.update(written)
+            return
+        connection.execute("commit")
+        self.positions.update(positions)
+        self.committed.update(written)
+
+    def finish(self):
+        self.ending.set()
+        self.join()
+        if self.failure:
+            raise self.failure
+
+
+class Verdict:
+    """Compares what writers committed with what arrived."""
+
+    def __init__(self, writers, lines):
+        committed = {}
+        rolled_back = set()
+        for writer in writers:
+            committed.update(writer.committed)
+            rolled_back.update(writer.rolled_back)
+        seen = set()
+        last = collections.defaultdict(int)
+        self.duplicates = 0
+        self.phantoms = []
+        self.disorder = []
+        self.damaged = []
+        for line in lines:
+            message = line["id"]
+            if message in seen:
+                self.duplicates += 1
+                continue
+            seen.add(message)
+            if message not in committed:
+                self.phantoms.append((message, message in rolled_back))
+                continue
+            key, position = committed[message]
+            if line["key"] != key or json.loads(line["payload"])["position"] != position:
+                self.damaged.append(message)
+            if position != last[key] + 1:
+                self.disorder.append((key, last[key], position))
+            last[key] = position
+        self.committed = len(committed)
+        self.lost = sorted(set(committed) - seen)
+
+    def expect_good(self, test, duplicates_max):
+        test.assertEqual(self.lost[:5], [], f"{len(self.lost)} of {self.committed} lost")
+        test.assertEqual(self.phantoms[:5], [], "phantoms")
+        test.assertEqual(self.disorder[:5], [], "out of order per key")
+        test.assertEqual(self.damaged[:5], [], "key or payload changed")
+        test.assertLessEqual(self.duplicates, duplicates_max, "more repeats than were in flight")

@@ -1,0 +1,138 @@
+"""Relay processes on a SQLite database under load, killed in every way. Nothing may be lost, invented or reordered."""
+
+import os
+import random
+import sqlite3
+import time
+import unittest
+
+from harness import BIN, Relay, Verdict, World, Writer, run, wait_until
+
+KILLS = int(os.environ.get("KILLS", "100"))
+SANITIZED = os.environ.get("SANITIZED") == "1"
+
+
+class SqliteKill(unittest.TestCase):
+    def setUp(self):
+        self.world = World()
+        self.addCleanup(self.world.close)
+
+    def start_writers(self, count, seed):
+        writers = [Writer(self.world, i, seed=seed) for i in range(count)]
+        for writer in writers:
+            writer.start()
+        return writers
+
+    def finish(self, writers):
+        for writer in writers:
+            writer.finish()
+        done = run("relay", "--drain", "--config", self.world.config, "--timeout", "60s")
+        self.assertEqual(done.returncode, 0)
+        return Verdict(writers, self.world.lines())
+
+    def test_one_relay_killed_many_times(self):
+        dice = random.Random(1)
+        writers = self.start_writers(2, seed=1)
+        for _ in range(KILLS):
+            relay = Relay(self.world)
+            before = len(self.world.lines()) if dice.random() < 0.2 else None
+            time.sleep(dice.uniform(0, 0.12))
+            if before is not None:
+                wait_until("some delivery", lambda: len(self.world.lines()) > before, 30)
+            relay.kill()
+        verdict = self.finish(writers)
+        print(f"\n  {KILLS} kills, {verdict.committed} committed, {verdict.duplicates} repeated")
+        self.assertGreater(verdict.committed, KILLS)
+        verdict.expect_good(self, KILLS * self.world.batch)
+
+    def test_two_relays_killed_at_random(self):
+        dice = random.Random(2)
+        writers = self.start_writers(3, seed=2)
+        relays = [Relay(self.world), Relay(self.world)]
+        for _ in range(KILLS // 2):
+            time.sleep(dice.uniform(0, 0.15))
+            victim = dice.randrange(2)
+            relays[victim].kill()
+            relays[victim] = Relay(self.world)
+        for relay in relays:
+            self.assertEqual(relay.stop(), 0)
+        verdict = self.finish(writers)
+        print(f"\n  {KILLS // 2} kills of two, {verdict.committed} committed, {verdict.duplicates} repeated")
+        verdict.expect_good(self, KILLS // 2 * self.world.batch)
+
+    def test_orderly_stops_repeat_nothing(self):
+        dice = random.Random(3)
+        writers = self.start_writers(2, seed=3)
+        for _ in range(15):
+            relay = Relay(self.world)
+            time.sleep(dice.uniform(0.02, 0.15))
+            self.assertEqual(relay.stop(), 0)
+        self.finish(writers).expect_good(self, 0)
+
+    def test_a_second_relay_takes_over_within_a_second(self):
+        connection = self.world.connect()
+
+        def deliver(number):
+            connection.execute(
+                "insert into outrider_message(topic, payload) values ('orders.x', ?)", (str(number),)
+            )
+            wait_until("delivery", lambda: len(self.world.lines()) >= number, 30)
+
+        first = Relay(self.world)
+        deliver(1)
+        second = Relay(self.world)
+        wait_until("the second to stand by", lambda: "stand" in self.world.log(), 30)
+        start = time.monotonic()
+        first.kill()
+        deliver(2)
+        took = time.monotonic() - start
+        self.assertEqual(second.stop(), 0)
+        self.assertEqual(len(self.world.lines()), 2)
+        if not SANITIZED:
+            self.assertLess(took, 1.0)
+
+    def test_a_backlog_is_drained_in_bounded_memory(self):
+        connection = self.world.connect()
+        connection.execute("pragma synchronous = off")
+        connection.execute("begin")
+        connection.executemany(
+            "insert into outrider_message(topic, key, payload) values ('orders.x', ?, ?)",
+            ((str(i % 1000), "x" * 200) for i in range(100_000)),
+        )
+        connection.execute("commit")
+        pid = os.spawnv(
+            os.P_NOWAIT,
+            BIN,
+            ["outrider", "relay", "--drain", "--config", self.world.config],
+        )
+        _, status, usage = os.wait4(pid, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0)
+        self.assertEqual(len(self.world.lines()), 100_000)
+        print(f"\n  resident at most {usage.ru_maxrss // 1024} MiB")
+        if not SANITIZED:
+            self.assertLess(usage.ru_maxrss, 64 * 1024)
+
+    def test_a_long_write_transaction_costs_no_repeat(self):
+        """The settle waits for a writer that is busy, instead of giving up what it knows."""
+        relay = Relay(self.world)
+        self.addCleanup(relay.kill)
+        connection = self.world.connect()
+        insert = "insert into outrider_message(topic, payload) values ('orders.x', ?)"
+        connection.execute(insert, ("0",))
+        wait_until("the first to be settled", lambda: self.world.pending() == 0, 30)
+        connection.execute("begin immediate")
+        for i in range(1, 50):
+            connection.execute(insert, (str(i),))
+        connection.execute("commit")
+        blocker = sqlite3.connect(self.world.database, timeout=60, isolation_level=None)
+        blocker.execute("begin immediate")
+        wait_until("delivery", lambda: len(self.world.lines()) == 50, 30)
+        time.sleep(1)
+        blocker.execute("rollback")
+        wait_until("settle", lambda: self.world.pending() == 0, 30)
+        self.assertEqual(relay.stop(), 0)
+        self.assertEqual(len(self.world.lines()), 50)
+
+
+if __name__ == "__main__":
+    unittest.main()

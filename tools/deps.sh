@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing need. Says what it does; does nothing when all are there.
+set -euo pipefail
+
+packages=(
+    build-essential cmake ninja-build ccache mold pkg-config git python3
+    libsqlite3-dev libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
+    libgtest-dev libgmock-dev librapidcheck-dev
+)
+[ "${1:-}" = lint ] && packages+=(clang-14 clang-tidy-14 clang-format-14)
+
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+    echo "deps: everything is installed"
+    exit 0
+fi
+echo "deps: installing ${missing[*]}"
+become=()
+[ "$(id -u)" -eq 0 ] || become=(sudo)
+"${become[@]}" apt-get update -qq
+DEBIAN_FRONTEND=noninteractive "${become[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+echo "deps: done"

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Adds up the result files of ctest. A test that was skipped did not pass, and a suite that did not run is a failure.
+
+    tally.py PRESET=FILE ...   each FILE written by ctest --output-junit"""
+
+import re
+import sys
+import xml.etree.ElementTree as tree
+
+# What must have run in each build; a name is matched at the start of the tests' names.
+REQUIRED = {
+    "release": ["Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "PlantedBugs", "live.", "cli"],
+    "asan": ["Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "live.", "cli"],
+    "tsan": ["Stores/", "Brokers/", "Relay"],
+}
+
+
+def read(file):
+    for case in tree.parse(file).getroot().iter("testcase"):
+        yield case.get("name"), case.get("status")
+
+
+def main(arguments):
+    counts = {"run": 0, "fail": 0, "other": 0}
+    problems = []
+    for argument in arguments:
+        preset, file = argument.split("=", 1)
+        cases = list(read(file))
+        for name, status in cases:
+            counts[status if status in counts else "other"] += 1
+            if status != "run":
+                problems.append(f"{preset}: {name}: {status}")
+        for prefix in REQUIRED.get(preset, []):
+            if not any(re.match(re.escape(prefix), name) for name, _ in cases):
+                problems.append(f"{preset}: no test of {prefix}* ran")
+        print(f"{preset}: {len(cases)} tests")
+    for problem in problems:
+        print(problem)
+    print(f"{counts['run']} passed, {counts['fail']} failed, {counts['other']} skipped")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
