@@ -93,7 +93,7 @@ def check_functions(lines):
 
 
 def check_text(name, lines):
-    limit = LINE_MAX.get(pathlib.PurePath(name).suffix)
+    limit = None if name.endswith("expected.txt") else LINE_MAX.get(pathlib.PurePath(name).suffix)
     for number, line in enumerate(lines, 1):
         if limit and len(line) > limit:
             yield number, f"{len(line)} columns, the wall is {limit}"

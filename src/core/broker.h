@@ -11,10 +11,15 @@ namespace outrider {
 
 // What a broker promises. Read by the turn, by the conformance suite and by the docs.
 struct BrokerTraits {
-    // Messages of one key that are offered together never overtake each other, and nothing of a key
-    // is accepted after a failure of that key. If not, the turn keeps one message per key in
-    // flight.
+    // Messages of one topic and key that are offered in one burst never overtake each other, and
+    // nothing of a key is accepted after a failure of that key; what is answered for the rest of
+    // the key then does not matter, it is taken as not offered. Nothing is promised across keys or
+    // bursts. If not, the turn keeps one message per key in flight.
     bool keeps_order = false;
+
+    // The same for all messages of a burst, whatever their keys. Asked for by destinations with
+    // `order = "global"`.
+    bool keeps_global_order = false;
 
     // Repeats are recognised by id, within some window.
     bool drops_duplicates = false;
@@ -26,6 +31,11 @@ struct BrokerTraits {
     // Larger payloads are unacceptable. 0: no limit known.
     std::size_t payload_bytes_max = 0;
 };
+
+// Whether a burst of messages for a destination of this order may be offered whole.
+[[nodiscard]] inline bool keeps_order(const BrokerTraits& traits, Order order) {
+    return order == Order::global ? traits.keeps_global_order : traits.keeps_order;
+}
 
 // One connection to where messages go. One thread at a time.
 class Broker {

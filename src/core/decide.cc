@@ -17,7 +17,7 @@ bool is_spent(const Retry& retry, const Settlement& refusal, WallTime now) {
 
 Settlement bury(const Envelope& envelope, const Destination& destination, Settlement settlement) {
     settlement.fate = Fate::dead;
-    settlement.park_key = envelope.order_key;
+    settlement.park_key = park_key(envelope, destination);
     settlement.holds_key =
         destination.after_death == AfterDeath::hold && destination.on_failure == OnFailure::block;
     return settlement;
@@ -67,13 +67,13 @@ Settlement decide(
     return settlement;
 }
 
-Settlement wait_until(const Envelope& envelope, const Destination& destination, WallTime due_at) {
+Settlement wait_until(const Envelope& envelope, WallTime due_at) {
     Settlement settlement;
     settlement.fate = Fate::again;
     settlement.attempts = envelope.attempts;
     settlement.refused_at = envelope.refused_at;
     settlement.due_at = due_at;
-    settlement.park_key = park_key(envelope, destination);
+    settlement.park_key = envelope.order_key;
     return settlement;
 }
 

@@ -53,12 +53,8 @@ inline constexpr std::size_t kReasonBytesMax = 2048;
 );
 
 // Parks a message that nobody refused: it is delayed, waits behind another, or must be passed by
-// the cursor. Nobody is charged.
-[[nodiscard]] Settlement wait_until(
-    const Envelope& envelope,
-    const Destination& destination,
-    WallTime due_at
-);
+// the cursor. Nobody is charged, and it keeps its place in its key even where failures are skipped.
+[[nodiscard]] Settlement wait_until(const Envelope& envelope, WallTime due_at);
 
 // The text cut to kReasonBytesMax at a character's edge, control characters and broken UTF-8
 // replaced.

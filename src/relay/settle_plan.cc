@@ -75,7 +75,7 @@ private:
         if (envelope.parked || standings_[i] == Standing::answered) return;
         if (i >= ends_.at(envelope.lane)) return;
         const WallTime due_at = std::max(batch_.now, envelope.deliver_after.value_or(batch_.now));
-        settlements_[i] = wait_until(envelope, destination_, due_at);
+        settlements_[i] = wait_until(envelope, due_at);
     }
 
     const Batch& batch_;

@@ -1,6 +1,7 @@
 #include "relay/turn.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "core/assert.h"
@@ -17,7 +18,8 @@ public:
     Turn(Store& store, Broker& broker, const TurnContext& context)
         : store_(store),
           broker_(broker),
-          context_(context) {}
+          context_(context),
+          traits_(broker.traits()) {}
 
     TurnReport make() {
         if (!claim()) return report_;
@@ -42,26 +44,28 @@ private:
         if (batch_.next_due) report_.next_due = *batch_.next_due - batch_.now;
         if (batch_.held_elsewhere) report_.outcome = Outcome::held;
         if (batch_.paused) report_.outcome = Outcome::paused;
+        // Only messages of other topics so far, too few to settle: go on reading.
+        if (batch_.full) report_.outcome = Outcome::moved;
         return batch_.passed || !batch_.envelopes.empty();
     }
 
     void publish() {
-        const BrokerTraits traits = broker_.traits();
-        if (is_plain(traits)) return offer_all();
-        Waves waves(batch_, context_.destination, traits);
+        if (is_plain()) return offer_all();
+        Waves waves(batch_, context_.destination, traits_);
         while (may_offer()) {
             const std::vector<std::size_t> wave = waves.next(settlements_, context_.dice);
             if (wave.empty()) return;
-            const std::size_t size = traits.burst_max == 0 ? wave.size() : traits.burst_max;
+            const std::size_t size = traits_.burst_max == 0 ? wave.size() : traits_.burst_max;
             for (std::size_t at = 0; at < wave.size() && may_offer(); at += size) {
-                offer(std::span(wave).subspan(at, std::min(size, wave.size() - at)));
+                offer(still_open(std::span(wave).subspan(at, std::min(size, wave.size() - at))));
             }
         }
     }
 
     // One burst will do, in the order of the batch, without a copy.
-    [[nodiscard]] bool is_plain(const BrokerTraits& traits) const {
-        if (!traits.keeps_order || traits.payload_bytes_max + traits.burst_max != 0) return false;
+    [[nodiscard]] bool is_plain() const {
+        if (!keeps_order(traits_, context_.destination.order)) return false;
+        if (traits_.payload_bytes_max + traits_.burst_max != 0) return false;
         if (context_.destination.payload_bytes_max != 0) return false;
         return std::none_of(batch_.envelopes.begin(), batch_.envelopes.end(), [](const auto& e) {
             return e.blocked || e.deliver_after || !e.flaw.empty();
@@ -74,18 +78,35 @@ private:
         return !unanswered_ && !context_.stop.stop_requested() && context_.clock.now() < deadline_;
     }
 
+    // What follows a failure of its key must not be offered in this turn: a broker keeps order
+    // within a burst, not across the bursts of a wave.
+    [[nodiscard]] std::vector<std::size_t> still_open(std::span<const std::size_t> part) const {
+        std::vector<std::size_t> open;
+        for (const std::size_t place : part) {
+            if (!failed_keys_.contains(batch_.envelopes[place].order_key)) open.push_back(place);
+        }
+        return open;
+    }
+
     void offer(std::span<const std::size_t> wave) {
+        if (wave.empty()) return;
         std::vector<Envelope> burst;
         burst.reserve(wave.size());
         for (const std::size_t place : wave) burst.push_back(batch_.envelopes[place]);
         const std::vector<Answer> answers = ask_broker(burst);
-        for (std::size_t i = 0; i < wave.size(); ++i) take(wave[i], answers[i]);
+        std::unordered_set<OrderKey> refused;
+        for (std::size_t i = 0; i < wave.size(); ++i) {
+            take(wave[i], answers[i], refused);
+        }
     }
 
     void offer_all() {
         if (batch_.envelopes.empty() || !may_offer()) return;
         const std::vector<Answer> answers = ask_broker(batch_.envelopes);
-        for (std::size_t i = 0; i < answers.size(); ++i) take(i, answers[i]);
+        std::unordered_set<OrderKey> refused;
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            take(i, answers[i], refused);
+        }
     }
 
     std::vector<Answer> ask_broker(std::span<const Envelope> burst) {
@@ -98,10 +119,37 @@ private:
         return answers;
     }
 
-    void take(std::size_t place, const Answer& answer) {
-        settlements_[place] = decide(
-            batch_.envelopes[place], answer, context_.destination, batch_.now, context_.dice
-        );
+    // Whatever an order-keeping broker says of the rest of a key behind a refusal in the same
+    // burst, it means the refusal: the rest is not charged, and nobody is away. Its keys are those
+    // of the messages, also where the destination wants no order.
+    [[nodiscard]] bool is_passed_over(
+        const Envelope& envelope,
+        const Answer& answer,
+        std::unordered_set<OrderKey>& refused
+    ) const {
+        const bool stops = traits_.keeps_order || traits_.keeps_global_order;
+        if (!stops || answer.verdict == Verdict::acknowledged) return false;
+        if (answer.verdict == Verdict::unanswered && refused.empty()) return false;
+        const Order order = traits_.keeps_global_order ? Order::global : Order::key;
+        const OrderKey key = order_key(order, envelope.topic, envelope.key, envelope.seq);
+        if (answer.verdict == Verdict::unanswered) return refused.contains(key);
+        return !refused.insert(key).second;
+    }
+
+    void take(std::size_t place, const Answer& answer, std::unordered_set<OrderKey>& refused) {
+        const Envelope& envelope = batch_.envelopes[place];
+        Settlement& settlement = settlements_[place];
+        const bool passed_over = is_passed_over(envelope, answer, refused);
+        if (!passed_over) {
+            settlement = decide(envelope, answer, context_.destination, batch_.now, context_.dice);
+        }
+        // Who died of refusals may be accepted after all if this turn is not settled: until then
+        // nothing passes it.
+        const bool dying = settlement.fate == Fate::dead && answer.verdict == Verdict::refused;
+        if (dying || !key_goes_on(settlement, context_.destination)) {
+            failed_keys_.insert(envelope.order_key);
+        }
+        if (passed_over) return;
         if (answer.verdict != Verdict::unanswered) {
             report_.answered = true;
         } else if (!unanswered_) {
@@ -141,10 +189,12 @@ private:
     Store& store_;
     Broker& broker_;
     const TurnContext& context_;
+    const BrokerTraits traits_;
     TurnReport report_;
     Batch batch_;
     Deadline deadline_;
     std::vector<Settlement> settlements_;
+    std::unordered_set<OrderKey> failed_keys_;
     bool unanswered_ = false;
 };
 

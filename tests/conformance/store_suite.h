@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,9 @@ public:
     virtual void commit(const std::vector<Message>& messages) = 0;
     virtual void roll_back(const std::vector<Message>& messages) = 0;
 
+    // How many messages the log still holds.
+    [[nodiscard]] virtual std::size_t kept() = 0;
+
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
 };
 
@@ -39,6 +43,11 @@ struct StoreParameter {
 
 inline void PrintTo(const StoreParameter& parameter, std::ostream* out) {
     *out << parameter.name;
+}
+
+template <class Harness, class... Arguments>
+StoreParameter store_parameter(std::string name, Arguments... arguments) {
+    return {std::move(name), [arguments...] { return std::make_unique<Harness>(arguments...); }};
 }
 
 // The definition of a store: every test below runs over every store.
@@ -55,10 +64,21 @@ protected:
     [[nodiscard]] std::unique_ptr<StoreAdmin> admin();
     [[nodiscard]] DestinationStatus status(const std::string& name = "all");
 
+    // Claims until there are messages, or nothing is left to pass.
     static Batch claim(Store& store, std::size_t messages = 100, std::size_t bytes = 1U << 20U);
+
+    // Cleans up until nothing more goes, letting the stores pass what they have seen; they must
+    // have nothing to deliver.
+    void clean(const std::vector<Store*>& stores, Duration retention = Duration::zero());
     static std::vector<std::string> payloads(const Batch& batch);
 
-    // Claims and settles with one fate for all; what is claimed, as payloads.
+    // Nothing is promised across keys.
+    static std::vector<std::string> sorted(std::vector<std::string> texts) {
+        std::sort(texts.begin(), texts.end());
+        return texts;
+    }
+
+    // Claims one batch and settles it as done; what was claimed, as payloads.
     std::vector<std::string> deliver(Store& store, std::size_t messages = 100);
 
     // Claims one batch and settles it, asking `fate` for each envelope.

@@ -43,9 +43,25 @@ DestinationStatus StoreSuite::status(const std::string& name) {
 }
 
 Batch StoreSuite::claim(Store& store, std::size_t messages, std::size_t bytes) {
-    Result<Batch> batch = store.claim({messages, bytes});
-    EXPECT_TRUE(batch) << batch.error().text;
-    return std::move(batch).value();
+    for (int turns = 0; turns < 1000; ++turns) {
+        Result<Batch> claimed = store.claim({messages, bytes});
+        EXPECT_TRUE(claimed) << claimed.error().text;
+        Batch batch = std::move(claimed).value();
+        if (!batch.envelopes.empty() || (!batch.passed && !batch.full)) return batch;
+        if (!batch.passed) continue;
+        const Result<void> settled = store.settle(std::move(batch), {});
+        EXPECT_TRUE(settled) << settled.error().text;
+    }
+    ADD_FAILURE() << "a claim must come to an end of what it passes";
+    return {};
+}
+
+void StoreSuite::clean(const std::vector<Store*>& stores, Duration retention) {
+    for (int rounds = 0; rounds < 8; ++rounds) {
+        const Result<std::uint64_t> removed = admin()->clean_up(retention, 100);
+        ASSERT_TRUE(removed) << removed.error().text;
+        for (Store* store : stores) EXPECT_TRUE(claim(*store).envelopes.empty());
+    }
 }
 
 std::vector<std::string> StoreSuite::payloads(const Batch& batch) {
@@ -228,7 +244,7 @@ TEST_P(StoreSuite, TakesOnlyTheTopicsOfTheDestination) {
     Destination orders = destination("orders");
     orders.topics = {"orders.*"};
     const auto store = open(orders);
-    EXPECT_EQ(deliver(*store), (Payloads{"1", "3"}));
+    EXPECT_EQ(sorted(deliver(*store)), (Payloads{"1", "3"}));
     EXPECT_EQ(deliver(*store), Payloads{});
 }
 
@@ -240,13 +256,7 @@ TEST_P(StoreSuite, PassesManyMessagesOfOtherTopics) {
     Destination mine = destination("mine");
     mine.topics = {"mine"};
     const auto store = open(mine);
-    Payloads found;
-    for (int turns = 0; found.empty(); ++turns) {
-        ASSERT_LT(turns, 1000) << "a claim must make progress over other topics";
-        Batch batch = claim(*store, 10);
-        found = payloads(batch);
-        if (batch.passed || !found.empty()) settle(*store, std::move(batch), done);
-    }
+    const Payloads found = deliver(*store, 10);
     EXPECT_EQ(found, Payloads{"found"});
     EXPECT_EQ(status("mine").pending, 0U);
 }
@@ -307,7 +317,8 @@ TEST_P(StoreSuite, GivesKeysAnOrderAndKeylessMessagesNone) {
     );
     const auto by_key = open(destination("key"));
     const Batch batch = claim(*by_key);
-    const auto& e = batch.envelopes;
+    std::vector<Envelope> e = batch.envelopes;
+    std::sort(e.begin(), e.end(), [](auto& a, auto& b) { return a.payload < b.payload; });
     ASSERT_EQ(e.size(), 6U);
     EXPECT_EQ(e[0].order_key, e[1].order_key);
     EXPECT_NE(e[0].order_key, e[2].order_key);

@@ -5,6 +5,12 @@
 #include "conformance/store_suite.h"
 #include "stores/memory/database.h"
 #include "stores/sqlite/driver.h"
+#ifdef OUTRIDER_POSTGRES
+#include "outrider/postgres.h"
+
+#include "stores/postgres/driver.h"
+#include "support/postgres_server.h"
+#endif
 #include "support/sqlite_session.h"
 #include "support/temp_folder.h"
 
@@ -22,6 +28,7 @@ public:
     std::shared_ptr<StoreDriver> driver() override { return database_; }
     void commit(const std::vector<Message>& messages) override { database_->commit(messages); }
     void roll_back(const std::vector<Message>& /*messages*/) override {}
+    std::size_t kept() override { return database_->log_size(); }
 
 private:
     std::shared_ptr<MemoryDatabase> database_;
@@ -36,6 +43,9 @@ public:
     }
     void commit(const std::vector<Message>& messages) override { write(messages, "commit"); }
     void roll_back(const std::vector<Message>& messages) override { write(messages, "rollback"); }
+    std::size_t kept() override {
+        return std::stoul(session_.value("select count(*) from outrider_message"));
+    }
 
 private:
     // The database would take the time of the machine; the tests have a clock of their own.
@@ -52,18 +62,13 @@ private:
     SqliteSession session_;
 };
 
-template <class Harness, class... Arguments>
-StoreParameter parameter(std::string name, Arguments... arguments) {
-    return {std::move(name), [arguments...] { return std::make_unique<Harness>(arguments...); }};
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Stores,
     StoreSuite,
     ::testing::Values(
-        parameter<MemoryHarness>("memory", std::size_t{1}),
-        parameter<MemoryHarness>("memory_lanes", std::size_t{4}),
-        parameter<SqliteHarness>("sqlite")
+        store_parameter<MemoryHarness>("memory", std::size_t{1}),
+        store_parameter<MemoryHarness>("memory_lanes", std::size_t{4}),
+        store_parameter<SqliteHarness>("sqlite")
     ),
     [](const auto& parameters) { return parameters.param.name; }
 );

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <mutex>
 
 #include "core/clock.h"
@@ -19,10 +20,16 @@ public:
     }
 
     void advance(Duration by) {
-        const std::lock_guard lock(mutex_);
-        mono_ += by;
-        wall_ += by;
+        {
+            const std::lock_guard lock(mutex_);
+            mono_ += by;
+            wall_ += by;
+        }
+        if (on_change) on_change(wall());
     }
+
+    // Told of every change, for databases that must learn the time.
+    std::function<void(WallTime)> on_change;
 
 private:
     std::mutex mutex_;

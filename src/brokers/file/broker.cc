@@ -10,7 +10,9 @@ public:
     explicit FileConnection(std::string path) : file_(std::move(path)) {}
 
     // A batch is there whole or not at all.
-    [[nodiscard]] BrokerTraits traits() const override { return {.keeps_order = true}; }
+    [[nodiscard]] BrokerTraits traits() const override {
+        return {.keeps_order = true, .keeps_global_order = true};
+    }
 
     void publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers)
         override {

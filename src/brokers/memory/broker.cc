@@ -57,7 +57,9 @@ class Connection final : public Broker {
 public:
     explicit Connection(std::shared_ptr<MemoryBroker::Shelf> shelf) : shelf_(std::move(shelf)) {}
 
-    [[nodiscard]] BrokerTraits traits() const override { return {.keeps_order = true}; }
+    [[nodiscard]] BrokerTraits traits() const override {
+        return {.keeps_order = true, .keeps_global_order = true};
+    }
 
     void publish(
         std::span<const Envelope> envelopes,

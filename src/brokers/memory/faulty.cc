@@ -17,6 +17,7 @@ public:
     [[nodiscard]] BrokerTraits traits() const override {
         BrokerTraits traits = inner_->traits();
         traits.keeps_order = false;
+        traits.keeps_global_order = false;
         return traits;
     }
 

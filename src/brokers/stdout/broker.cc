@@ -22,7 +22,9 @@ public:
 
 class StdoutConnection final : public Broker {
 public:
-    [[nodiscard]] BrokerTraits traits() const override { return {.keeps_order = true}; }
+    [[nodiscard]] BrokerTraits traits() const override {
+        return {.keeps_order = true, .keeps_global_order = true};
+    }
 
     void publish(
         std::span<const Envelope> envelopes,

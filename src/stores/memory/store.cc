@@ -55,7 +55,7 @@ public:
     void read(const BatchLimits& limits) {
         bytes_left_ = limits.bytes;
         read_parked(std::max<std::size_t>(limits.messages / 2, 1));
-        read_log(std::max<std::size_t>(limits.messages, batch_.envelopes.size() + 1));
+        read_log(limits.messages);
     }
 
 private:
@@ -204,13 +204,14 @@ DestinationState* MemoryStoreConnection::state() {
     return entry == database_->destinations_.end() ? nullptr : &entry->second;
 }
 
-std::vector<std::uint32_t> MemoryStoreConnection::lock_lanes(DestinationState& state) {
+std::vector<std::uint32_t> MemoryStoreConnection::lock_lanes(
+    DestinationState& state,
+    std::size_t most
+) {
     const std::size_t count = state.locked.size();
     // Global order needs everything or nothing.
     const bool all = destination_.order == Order::global;
-    const std::size_t wanted = all || database_->options_.lanes_per_claim == 0
-                                   ? count
-                                   : database_->options_.lanes_per_claim;
+    const std::size_t wanted = all || most == 0 ? count : most;
     if (all && std::count(state.locked.begin(), state.locked.end(), true) > 0) return {};
     std::vector<std::uint32_t> lanes;
     for (std::size_t i = 0; i < count && lanes.size() < wanted; ++i) {
@@ -225,7 +226,8 @@ std::vector<std::uint32_t> MemoryStoreConnection::lock_lanes(DestinationState& s
 
 Result<Batch> MemoryStoreConnection::claim(const BatchLimits& limits) {
     const WallTime now = database_->clock_->wall();
-    std::unique_ptr<Claim> claim;  // dies after the lock below is gone, as it locks itself
+    std::vector<std::unique_ptr<Claim>>
+        claims;  // die after the lock below is gone, as they lock themselves
     const std::lock_guard lock(database_->mutex_);
     OUTRIDER_ASSERT(open_claim_ == nullptr);
     DestinationState* state = this->state();
@@ -234,16 +236,22 @@ Result<Batch> MemoryStoreConnection::claim(const BatchLimits& limits) {
     batch.now = now;
     batch.paused = state->paused;
     if (batch.paused) return batch;
-    std::vector<std::uint32_t> lanes = lock_lanes(*state);
-    batch.held_elsewhere = lanes.empty();
-    if (batch.held_elsewhere) return batch;
-    claim = std::make_unique<Claim>(*this, std::move(lanes));
-    Reader(*this, *state, *claim, batch).read(limits);
-    if (batch.envelopes.empty() && !batch.passed) {
-        claim->release();
-        return batch;
+    // A look at some lanes that finds nothing is followed by one at all of them: whoever rang may
+    // have meant the others.
+    for (const std::size_t most : {database_->options_.lanes_per_claim, std::size_t{0}}) {
+        std::vector<std::uint32_t> lanes = lock_lanes(*state, most);
+        batch.held_elsewhere = lanes.empty();
+        if (batch.held_elsewhere) return batch;
+        Claim& claim = *claims.emplace_back(std::make_unique<Claim>(*this, std::move(lanes)));
+        batch.next_due.reset();
+        Reader(*this, *state, claim, batch).read(limits);
+        if (!batch.envelopes.empty() || batch.passed) {
+            batch.hold = std::move(claims.back());
+            break;
+        }
+        claim.release();
+        if (most == 0) break;
     }
-    batch.hold = std::move(claim);
     return batch;
 }
 

@@ -30,7 +30,7 @@ private:
 
     // All of these with the database's mutex held.
     DestinationState* state();
-    std::vector<std::uint32_t> lock_lanes(DestinationState& state);
+    std::vector<std::uint32_t> lock_lanes(DestinationState& state, std::size_t most);
     void move_cursors(
         DestinationState& state,
         const Batch& batch,

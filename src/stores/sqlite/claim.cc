@@ -59,7 +59,7 @@ Result<void> ClaimReader::read(
         if (Result<void> done = read_parked(half); !done) return done;
         if (Result<void> done = read_next_due(); !done) return done;
     }
-    return read_log(std::max(limits.messages, batch.envelopes.size() + 1));
+    return read_log(limits.messages);
 }
 
 Result<bool> ClaimReader::read_cursor(const Passed& passed) {
