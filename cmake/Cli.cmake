@@ -58,6 +58,11 @@ target_link_libraries(
     PRIVATE outrider::config outrider::admin outrider::relay outrider::sqlite_store outrider::brokers
             nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog Threads::Threads outrider_flags
 )
+if(OUTRIDER_POSTGRES)
+    target_sources(outrider PRIVATE cli/store_postgres.cc)
+    target_compile_definitions(outrider PRIVATE OUTRIDER_POSTGRES)
+    target_link_libraries(outrider PRIVATE outrider::postgres_store)
+endif()
 set_target_properties(outrider PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 if(OUTRIDER_CHECK_HOUSE)
     add_dependencies(outrider outrider_house)

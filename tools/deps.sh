@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(
     build-essential cmake ninja-build ccache mold pkg-config git python3
-    libsqlite3-dev libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
+    libsqlite3-dev libpq-dev postgresql-15 libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
     libgtest-dev libgmock-dev librapidcheck-dev
 )
 [ "${1:-}" = lint ] && packages+=(clang-14 clang-tidy-14 clang-format-14)

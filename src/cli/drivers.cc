@@ -9,6 +9,9 @@
 
 #include "cli/exit_code.h"
 #include "cli/paths.h"
+#ifdef OUTRIDER_POSTGRES
+#include "cli/store_postgres.h"
+#endif
 #include "config/values.h"
 #include "stores/sqlite/connection.h"
 #include "stores/sqlite/migrate.h"
@@ -86,14 +89,18 @@ std::shared_ptr<BrokerDriver> open_stdout(const SecretUrl& /*url*/) {
     return stdout_broker();
 }
 
-constexpr std::array<StoreEntry, 1> kStores = {{
+constexpr StoreEntry kStores[] = {
     {"sqlite", check_sqlite, open_sqlite, enqueue_sqlite, sqlite::schema_text},
-}};
+#ifdef OUTRIDER_POSTGRES
+    {"postgres", check_postgres, open_postgres, enqueue_postgres, postgres_schema_text},
+    {"postgresql", check_postgres, open_postgres, enqueue_postgres, postgres_schema_text},
+#endif
+};
 
-constexpr std::array<BrokerEntry, 2> kBrokers = {{
+constexpr BrokerEntry kBrokers[] = {
     {"file", check_file_broker, open_file},
     {"stdout", check_stdout, open_stdout},
-}};
+};
 
 // Schemes that Outrider has, or will have, in other builds.
 constexpr std::array<std::string_view, 5> kOtherStores =
@@ -117,12 +124,12 @@ std::string list(const std::vector<std::string>& schemes) {
     return text;
 }
 
-template <class Entries>
-const typename Entries::value_type* find_entry(const Entries& entries, std::string_view scheme) {
-    const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
-        return entry.scheme == scheme;
+template <class Entry, std::size_t count>
+const Entry* find_entry(const Entry (&entries)[count], std::string_view scheme) {
+    const auto* found = std::find_if(std::begin(entries), std::end(entries), [&](const Entry& e) {
+        return e.scheme == scheme;
     });
-    return found == entries.end() ? nullptr : &*found;
+    return found == std::end(entries) ? nullptr : found;
 }
 
 template <class Others>

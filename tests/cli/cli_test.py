@@ -480,7 +480,7 @@ class Configuration(CliTest):
             ('[store]\nulr = "sqlite:a"\n', "outrider.toml:2:1: unknown key 'store.ulr'; did you mean"),
             ("[store\n", "outrider.toml:1:7: not valid TOML"),
             ('[store]\nurl = "shop.db"\n', "outrider.toml:2:1: 'shop.db' is no URL"),
-            ('[store]\nurl = "postgres://u:hunter2@h/d"\n', "this build has no driver for 'postgres'"),
+            ('[store]\nurl = "mysql://u:hunter2@h/d"\n', "this build has no driver for 'mysql'"),
             ('[store]\nurl = "sqlit:a"\n', "did you mean 'sqlite'?"),
             ('[store]\nurl = "sqlite://a/b"\n', "write sqlite:///absolute/path"),
             ('[store]\nurl = "sqlite:///nowhere/a.db"\n', "outrider.toml:2:1: the folder '/nowhere' does"),
@@ -551,13 +551,17 @@ class Configuration(CliTest):
 
     def test_secrets_never_appear(self):
         canary = "c4n4ry"
-        url = f"postgres://shop:{canary}@db/shop?password={canary}"
+        url = f"mysql://shop:{canary}@db/shop?password={canary}"
         broker = {"OUTRIDER_DESTINATION_ORDERS_BROKER": f"amqp://u:{canary}@h/?token={canary}"}
         for words in (["config", "print"], ["config", "print", "--json"], ["config", "check"],
                       ["relay"], ["status"], ["migrate", "up"], ["enqueue", "a", "b"]):
             done = self.run_outrider(*words, "--store", url, environment=broker, expect=2)
             self.assertNotIn(canary, done.stdout + done.stderr)
         self.assertIn("***", self.run_outrider("config", "print", "--store", url, expect=2).stdout)
+        away = f"postgres://shop:{canary}@127.0.0.1:1/shop"
+        for words in (["status"], ["enqueue", "a", "b"], ["migrate", "up"]):
+            done = self.run_outrider(*words, "--store", away, expect=6)
+            self.assertNotIn(canary, done.stdout + done.stderr)
 
     def test_paths_may_be_encoded(self):
         self.out("migrate", "up", "--store", "sqlite:my%20shop.db")

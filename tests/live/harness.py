@@ -36,16 +36,18 @@ def run(*arguments, check=True):
 class World:
     """A temporary folder with a migrated database, a configuration and the file that messages are delivered to."""
 
-    def __init__(self, batch=500):
+    def __init__(self, batch=500, store=None, workers=1):
         self.folder = tempfile.TemporaryDirectory(prefix="outrider-live-")
         self.database = os.path.join(self.folder.name, "shop.db")
+        store = store or f"sqlite://{self.database}"
         self.delivered = os.path.join(self.folder.name, "delivered.jsonl")
         self.config = os.path.join(self.folder.name, "outrider.toml")
         self.batch = batch
+        self.relays = 0
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(
-                f'[store]\nurl = "sqlite://{self.database}"\n\n[[destination]]\nname = "orders"\n'
-                f'broker = "file://{self.delivered}"\ntopics = ["orders.*"]\n\n'
+                f'[store]\nurl = "{store}"\n\n[[destination]]\nname = "orders"\n'
+                f'broker = "file://{self.delivered}"\ntopics = ["orders.*"]\nworkers = {workers}\n\n'
                 f"[destination.batch]\nmessages = {batch}\n"
             )
         run("migrate", "up", "--config", self.config)
@@ -70,8 +72,11 @@ class World:
 
     def log(self):
         """What the relays have logged so far."""
-        with open(os.path.join(self.folder.name, "relay.log"), encoding="utf-8") as file:
-            return file.read()
+        text = ""
+        for number in range(1, self.relays + 1):
+            with open(os.path.join(self.folder.name, f"relay-{number}.log"), encoding="utf-8") as file:
+                text += file.read()
+        return text
 
     def close(self):
         self.folder.cleanup()
@@ -81,7 +86,9 @@ class Relay:
     """One `outrider relay` process."""
 
     def __init__(self, world):
-        self.log = open(os.path.join(world.folder.name, "relay.log"), "ab")
+        world.relays += 1
+        self.path = os.path.join(world.folder.name, f"relay-{world.relays}.log")
+        self.log = open(self.path, "ab")
         self.process = subprocess.Popen(
             [BIN, "relay", "--config", world.config], stdout=self.log, stderr=self.log
         )
@@ -92,6 +99,8 @@ class Relay:
         self.log.close()  # killing twice is fine
 
     def stop(self):
+        """An orderly stop, once it is up: before that a signal simply ends it."""
+        wait_until("the relay to start", lambda: os.path.getsize(self.path) > 0)
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=60)
         self.log.close()

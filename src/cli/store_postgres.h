@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "outrider/message.h"
+
+#include "config/secret_url.h"
+#include "core/store.h"
+
+// PostgreSQL, as the table of drivers knows it: postgres://... and postgresql://..., read by libpq
+// itself.
+namespace outrider::cli {
+
+[[nodiscard]] Result<void> check_postgres(const SecretUrl& url);
+[[nodiscard]] std::shared_ptr<StoreDriver> open_postgres(const SecretUrl& url);
+[[nodiscard]] std::vector<MessageId> enqueue_postgres(
+    const SecretUrl& url,
+    std::span<const Message> messages
+);
+[[nodiscard]] std::string postgres_schema_text();
+
+}  // namespace outrider::cli

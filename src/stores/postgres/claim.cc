@@ -1,0 +1,205 @@
+#include "stores/postgres/claim.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/assert.h"
+#include "stores/shared/headers.h"
+
+namespace outrider::postgres {
+namespace {
+
+// Columns of claim_log.sql.
+enum LogColumn : int {
+    kLane,
+    kTurn,
+    kSnapshot,
+    kFloor,
+    kUpper,
+    kNextFloor,
+    kLast,
+    kDelivered,
+    kWork,
+    kNeeded,
+    kNow,
+    kPaused,
+    kNextDue,
+    kOpen,
+    kOpenFloor,
+    kSeq,
+    kSegment,
+    kMessageLane,
+    kMessage,  // id, topic, key, type, payload, content_type, headers, occurred_at
+    kDeliverAfter = kMessage + 8,
+    kOrderKey,
+    kBlocked,
+    kOver,
+};
+
+// Columns of claim_due.sql.
+enum DueColumn : int {
+    kDueKey,
+    kDueLane,
+    kDueSeq,
+    kDueMessage,
+    kDueAt = kDueMessage + 8,
+    kAttempts,
+    kRefusedAt,
+};
+
+std::optional<WallTime> maybe_time(const Rows& rows, int row, int column) {
+    if (rows.is_null(row, column)) return std::nullopt;
+    return from_server_time(rows.integer(row, column));
+}
+
+}  // namespace
+
+std::string_view jsonb_text(std::string_view bytes) {
+    return bytes.empty() ? bytes : bytes.substr(1);
+}
+
+WallTime from_server_time(std::int64_t micros) {
+    constexpr std::chrono::sys_days kEpoch = std::chrono::year(2000) / 1 / 1;
+    // Infinity and the far ends of the calendar stay within the years 1 to 9999.
+    constexpr std::int64_t kFirst = -63'082'281'600'000'000;
+    constexpr std::int64_t kLastMoment = 252'455'615'999'999'999;
+    return WallTime(kEpoch) + Duration(std::clamp(micros, kFirst, kLastMoment));
+}
+
+Envelope ClaimReader::read_common(const Rows& rows, int row, int first) {
+    Envelope envelope;
+    std::array<std::uint8_t, 16> id{};
+    const std::string_view raw = rows.bytes(row, first);
+    OUTRIDER_ASSERT(raw.size() == id.size());
+    std::copy(raw.begin(), raw.end(), id.begin());
+    envelope.id = MessageId(id);
+    envelope.topic = rows.bytes(row, first + 1);
+    envelope.key = rows.bytes(row, first + 2);
+    envelope.type = rows.bytes(row, first + 3);
+    envelope.payload = rows.bytes(row, first + 4);
+    envelope.content_type = rows.bytes(row, first + 5);
+    envelope.headers =
+        read_headers(jsonb_text(rows.bytes(row, first + 6)), claim_.arena, envelope.flaw);
+    envelope.occurred_at = from_server_time(rows.integer(row, first + 7));
+    return envelope;
+}
+
+void ClaimReader::read_parked(const Rows& rows) {
+    const int count = rows.count();
+    for (int row = 0; row < count;) {
+        const OrderKey key = rows.integer(row, kDueKey);
+        int end = row;
+        while (end < count && rows.integer(end, kDueKey) == key) ++end;
+        // A message that was refused before goes alone: likely it is refused again.
+        const bool alone = rows.integer(row, kAttempts) > 0;
+        int taken = 0;
+        for (int i = row; i < end && (!alone || taken == 0); ++i, ++taken) {
+            const bool over = rows.is_null(i, kDueMessage + 4);
+            const bool room = static_cast<std::int64_t>(batch_.envelopes.size()) < limits_.parked;
+            if (!room || (over && !batch_.envelopes.empty())) {
+                batch_.full = true;
+                return;
+            }
+            Envelope envelope = read_common(rows, i, kDueMessage);
+            envelope.seq = rows.integer(i, kDueSeq);
+            envelope.lane = static_cast<std::uint32_t>(rows.integer(i, kDueLane));
+            envelope.order_key = key;
+            envelope.parked = true;
+            envelope.attempts = static_cast<std::uint32_t>(rows.integer(i, kAttempts));
+            envelope.refused_at = maybe_time(rows, i, kRefusedAt);
+            const WallTime due_at = from_server_time(rows.integer(i, kDueAt));
+            if (due_at > batch_.now) envelope.deliver_after = due_at;
+            batch_.envelopes.push_back(envelope);
+            claim_.places.push_back({});
+        }
+        const bool statement_cut = end == count && count == limits_.parked_rows;
+        const bool chain_cut = statement_cut || taken == limits_.parked;
+        if (chain_cut) batch_.full = true;
+        if (taken == end - row && !chain_cut) whole_chains_.insert(key);
+        row = end;
+    }
+}
+
+void ClaimReader::read_state(const Rows& rows) {
+    for (int row = 0; row < rows.count(); ++row) {
+        if (rows.is_null(row, kSeq)) read_lane(rows, row);
+    }
+}
+
+void ClaimReader::read_log(const Rows& rows) {
+    for (int row = 0; row < rows.count(); ++row) {
+        if (rows.is_null(row, kSeq)) continue;
+        const std::int64_t lane = rows.integer(row, kLane);
+        const auto window =
+            std::find_if(claim_.windows.begin(), claim_.windows.end(), [lane](const LaneWindow& w) {
+                return w.lane == lane;
+            });
+        OUTRIDER_ASSERT(window != claim_.windows.end());
+        if (!window->cut) read_message(rows, row, *window);
+    }
+    for (LaneWindow& window : claim_.windows) {
+        OUTRIDER_ASSERT(window.rows <= limits_.rows_per_lane);
+        if (window.rows == limits_.rows_per_lane) window.cut = true;
+        if (window.cut) batch_.full = true;
+    }
+}
+
+void ClaimReader::read_lane(const Rows& rows, int row) {
+    LaneWindow window;
+    window.lane = static_cast<std::int16_t>(rows.integer(row, kLane));
+    window.turn = rows.integer(row, kTurn);
+    window.snapshot = rows.bytes(row, kSnapshot);
+    window.floor = rows.integer(row, kFloor);
+    window.upper = rows.integer(row, kUpper);
+    window.next_floor = rows.integer(row, kNextFloor);
+    window.last = rows.integer(row, kLast);
+    window.work = rows.boolean(row, kWork);
+    window.open = rows.boolean(row, kOpen);
+    window.known_floor = rows.integer(row, kOpenFloor);
+    read_segments(rows.bytes(row, kNeeded));
+    claim_.paused = rows.boolean(row, kPaused);
+    batch_.now = from_server_time(rows.integer(row, kNow));
+    batch_.next_due = maybe_time(rows, row, kNextDue);
+    claim_.windows.push_back(std::move(window));
+}
+
+// An array of integers as text: {1,2}.
+void ClaimReader::read_segments(std::string_view text) {
+    for (const char c : text) {
+        if (c >= '1' && c <= '9') claim_.segments.insert(c - '0');
+    }
+}
+
+void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
+    const auto taken = static_cast<std::int64_t>(batch_.envelopes.size());
+    const bool over = rows.boolean(row, kOver) && window.rows > 0;
+    if (over || taken >= limits_.messages) {
+        window.cut = true;
+        return;
+    }
+    ++window.rows;
+    const std::int64_t seq = rows.integer(row, kSeq);
+    window.read_to = seq;
+    if (!filter_.takes(rows.bytes(row, kMessage + 1))) return;
+    Envelope envelope = read_common(rows, row, kMessage);
+    envelope.seq = seq;
+    envelope.lane = static_cast<std::uint32_t>(window.lane);
+    envelope.order_key = order_key_of(rows, row, seq);
+    envelope.blocked = rows.boolean(row, kBlocked) && envelope.order_key != own_order_key(seq) &&
+                       !whole_chains_.contains(envelope.order_key);
+    const std::optional<WallTime> deliver_after = maybe_time(rows, row, kDeliverAfter);
+    if (deliver_after && *deliver_after > batch_.now) envelope.deliver_after = deliver_after;
+    batch_.envelopes.push_back(envelope);
+    claim_.places.push_back(
+        {static_cast<int>(rows.integer(row, kSegment)),
+         static_cast<std::int16_t>(rows.integer(row, kMessageLane))}
+    );
+}
+
+OrderKey ClaimReader::order_key_of(const Rows& rows, int row, std::int64_t seq) const {
+    if (order_ == Order::global) return 0;
+    if (order_ == Order::none || rows.is_null(row, kOrderKey)) return own_order_key(seq);
+    return rows.integer(row, kOrderKey);
+}
+
+}  // namespace outrider::postgres

@@ -1,0 +1,168 @@
+#include "stores/postgres/connection.h"
+
+#include <array>
+
+namespace outrider::postgres {
+namespace {
+
+struct Class {
+    std::string_view prefix;
+    Remedy remedy;
+};
+
+// By the first characters of the SQLSTATE, the longest first.
+constexpr std::array kClasses = {
+    Class{"40001", Remedy::yield},    // serialization failure
+    Class{"40P01", Remedy::yield},    // deadlock
+    Class{"23505", Remedy::yield},    // somebody else wrote that turn
+    Class{"22012", Remedy::yield},    // settle_cursor.sql: fewer cursors than lanes
+    Class{"25006", Remedy::wait},     // read only: a standby, or a failover under way
+    Class{"25P03", Remedy::yield},    // idle in transaction for too long: we were frozen
+    Class{"55P03", Remedy::wait},     // lock not available
+    Class{"57014", Remedy::wait},     // cancelled, timed out
+    Class{"42501", Remedy::correct},  // not permitted
+    Class{"3D000", Remedy::correct},  // no such database
+    Class{"28", Remedy::correct},     // wrong password
+    Class{"42", Remedy::correct},     // no such table, no such column
+    Class{"22", Remedy::correct},     // bad value
+    Class{"23", Remedy::correct},     // a constraint says no
+    Class{"XX", Remedy::call},        // corrupted
+    Class{"58", Remedy::call},
+};
+
+// The server sends an error with a newline, and libpq adds its own.
+std::string trimmed(const char* text) {
+    std::string result = text == nullptr ? "" : text;
+    while (!result.empty() && result.back() == '\n') result.pop_back();
+    return result;
+}
+
+// Ours come first: what the user's conninfo says, behind them, overrides them.
+constexpr std::array kKeywords = {
+    "fallback_application_name",
+    "connect_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_count",
+    "tcp_user_timeout",
+    "client_encoding",
+};
+constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000", "UTF8"};
+
+std::uint64_t big_endian(std::string_view bytes) {
+    std::uint64_t value = 0;
+    for (const char c : bytes) value = (value << 8U) | static_cast<unsigned char>(c);
+    return value;
+}
+
+}  // namespace
+
+Remedy remedy_of(std::string_view sqlstate) {
+    for (const Class& entry : kClasses) {
+        if (sqlstate.starts_with(entry.prefix)) return entry.remedy;
+    }
+    return Remedy::wait;
+}
+
+Error error_of(PGconn* connection, const PGresult* result) {
+    const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const std::string text =
+        trimmed(result == nullptr ? PQerrorMessage(connection) : PQresultErrorMessage(result));
+    return {state == nullptr ? Remedy::wait : remedy_of(state), "PostgreSQL: " + text};
+}
+
+std::string_view Rows::bytes(int row, int column) const {
+    return {
+        PQgetvalue(result_.get(), row, column),
+        static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
+}
+
+std::int64_t Rows::integer(int row, int column) const {
+    const std::string_view raw = bytes(row, column);
+    const std::uint64_t value = big_endian(raw);
+    if (raw.size() == 2) return static_cast<std::int16_t>(value);
+    if (raw.size() == 4) return static_cast<std::int32_t>(value);
+    return static_cast<std::int64_t>(value);
+}
+
+bool Rows::boolean(int row, int column) const {
+    const std::string_view raw = bytes(row, column);
+    return !raw.empty() && raw[0] != 0;
+}
+
+std::int64_t Rows::changed() const {
+    return std::strtoll(PQcmdTuples(result_.get()), nullptr, 10);
+}
+
+Parameters& Parameters::add(std::string_view text) {
+    values_.emplace_back(text);
+    return *this;
+}
+
+Parameters& Parameters::add_null() {
+    values_.emplace_back();
+    return *this;
+}
+
+std::vector<const char*> Parameters::pointers() const {
+    std::vector<const char*> pointers;
+    for (const auto& value : values_) pointers.push_back(value ? value->c_str() : nullptr);
+    return pointers;
+}
+
+void ArrayText::raw(std::string_view element) {
+    if (text_.size() > 1) text_ += ',';
+    text_ += element;
+}
+
+void ArrayText::add(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    raw(quoted + "\"");
+}
+
+Result<Connection> Connection::open(const std::string& conninfo) {
+    Connection connection;
+    std::vector<const char*> keywords(kKeywords.begin(), kKeywords.end());
+    std::vector<const char*> values(kValues.begin(), kValues.end());
+    keywords.insert(keywords.end(), {"dbname", nullptr});
+    values.insert(values.end(), {conninfo.c_str(), nullptr});
+    connection.connection_.reset(PQconnectdbParams(keywords.data(), values.data(), 1));
+    if (PQstatus(connection.get()) != CONNECTION_OK) {
+        return Error{Remedy::wait, "cannot connect: " + trimmed(PQerrorMessage(connection.get()))};
+    }
+    PQsetNoticeProcessor(
+        connection.get(), [](void*, const char*) {}, nullptr
+    );
+    const Result<Rows> pid = connection.run("select pg_backend_pid()");
+    if (!pid) return pid.error();
+    connection.pooled_ = pid->integer(0, 0) != PQbackendPID(connection.get());
+    return connection;
+}
+
+Result<Rows> Connection::run(const std::string& sql, const Parameters& parameters) const {
+    const std::vector<const char*> pointers = parameters.pointers();
+    Rows rows(PQexecParams(
+        get(), sql.c_str(), parameters.count(), nullptr, pointers.data(), nullptr, nullptr, 1
+    ));
+    const ExecStatusType status = PQresultStatus(rows.get());
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return rows;
+    return error_of(get(), rows.get());
+}
+
+Result<void> Connection::run_script(const std::string& sql) const {
+    const Rows rows(PQexec(get(), sql.c_str()));
+    const ExecStatusType status = PQresultStatus(rows.get());
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return {};
+    return error_of(get(), rows.get());
+}
+
+Error Connection::error() const {
+    return error_of(get(), nullptr);
+}
+
+}  // namespace outrider::postgres

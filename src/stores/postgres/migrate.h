@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "core/result.h"
+#include "stores/postgres/connection.h"
+#include "stores/postgres/names.h"
+
+namespace outrider::postgres {
+
+// The version of our schema in this database; 0: there is none.
+[[nodiscard]] Result<int> installed_version(const Connection& connection, const Names& names);
+
+[[nodiscard]] int newest_version();
+
+// Refuses (correct, upgrade) a database whose schema is not the one this build knows.
+[[nodiscard]] Result<void> check_schema(const Connection& connection, const Names& names);
+
+// Brings the schema to the newest version, one transaction per step; whoever comes second waits and
+// finds it done.
+[[nodiscard]] Result<int> migrate_schema(
+    const Connection& connection,
+    const Names& names,
+    int lanes
+);
+
+// All steps, as text for psql.
+[[nodiscard]] std::string schema_text(const Names& names, int lanes);
+
+}  // namespace outrider::postgres

@@ -1,0 +1,76 @@
+#include "stores/postgres/pipeline.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace outrider::postgres {
+
+void Pipeline::add(const std::string& name, const std::string& sql, const Parameters& parameters) {
+    if (steps_.empty()) failed_ = PQenterPipelineMode(connection_.get()) != 1;
+    failed_ = failed_ || !send(name, sql, parameters);
+}
+
+bool Pipeline::send(const std::string& name, const std::string& sql, const Parameters& parameters) {
+    PGconn* connection = connection_.get();
+    const std::vector<const char*> values = parameters.pointers();
+    if (connection_.is_pooled()) {
+        steps_.push_back({});
+        return PQsendQueryParams(
+                   connection,
+                   sql.c_str(),
+                   parameters.count(),
+                   nullptr,
+                   values.data(),
+                   nullptr,
+                   nullptr,
+                   1
+               ) == 1;
+    }
+    if (!prepared_.contains(name) &&
+        std::find(fresh_.begin(), fresh_.end(), name) == fresh_.end()) {
+        steps_.push_back({.prepares = true});
+        fresh_.push_back(name);
+        if (PQsendPrepare(connection, name.c_str(), sql.c_str(), 0, nullptr) != 1) return false;
+    }
+    steps_.push_back({});
+    return PQsendQueryPrepared(
+               connection, name.c_str(), parameters.count(), values.data(), nullptr, nullptr, 1
+           ) == 1;
+}
+
+Result<std::vector<Rows>> Pipeline::finish() {
+    if (failed_ || PQpipelineSync(connection_.get()) != 1) {
+        steps_.clear();
+        fresh_.clear();
+        return connection_.error();
+    }
+    Result<std::vector<Rows>> results = collect();
+    if (results) prepared_.insert(fresh_.begin(), fresh_.end());
+    steps_.clear();
+    fresh_.clear();
+    if (PQexitPipelineMode(connection_.get()) != 1 && results) return connection_.error();
+    return results;
+}
+
+// Each statement's results end with a null; the sync point comes as a result of its own.
+Result<std::vector<Rows>> Pipeline::collect() {
+    std::vector<Rows> all;
+    std::optional<Error> error;
+    for (const Step& step : steps_) {
+        PGresult* raw = PQgetResult(connection_.get());
+        if (raw == nullptr) return error ? *error : connection_.error();
+        Rows rows(raw);
+        const ExecStatusType status = PQresultStatus(raw);
+        const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+        if (!good && status != PGRES_PIPELINE_ABORTED && !error)
+            error = error_of(connection_.get(), raw);
+        if (!step.prepares) all.push_back(std::move(rows));
+        if (PQstatus(connection_.get()) != CONNECTION_OK) return connection_.error();
+        while (PGresult* rest = PQgetResult(connection_.get())) PQclear(rest);
+    }
+    const Rows sync(PQgetResult(connection_.get()));
+    if (error) return *error;
+    return all;
+}
+
+}  // namespace outrider::postgres

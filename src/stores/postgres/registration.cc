@@ -1,0 +1,99 @@
+#include "stores/postgres/registration.h"
+
+#include "core/hash.h"
+#include "core/text.h"
+#include "stores/postgres/migrate.h"
+#include "stores/postgres/sql.h"
+
+namespace outrider::postgres {
+namespace {
+
+std::string topics_json(const std::vector<std::string>& topics) {
+    std::string json = "[";
+    for (const std::string& topic : topics) {
+        if (json.size() > 1) json += ", ";
+        append_json_string(json, topic);
+    }
+    return json + "]";
+}
+
+struct Known {
+    std::int64_t id = 0;  // 0: not known
+    std::string topics;
+    std::int64_t cursors = 0;
+};
+
+Result<Known> find(const Connection& connection, const Names& names, const std::string& name) {
+    const Result<Rows> rows =
+        connection.run(names.fill(sql::find_destination), Parameters().add(std::string_view(name)));
+    if (!rows) return rows.error();
+    if (rows->count() == 0) return Known{};
+    return Known{rows->integer(0, 0), std::string(rows->bytes(0, 1)), rows->integer(0, 2)};
+}
+
+Result<void> add_cursors(
+    const Connection& connection,
+    const Names& names,
+    const Destination& destination,
+    const Registered& registered,
+    std::int64_t floor
+) {
+    const bool global = destination.order == Order::global;
+    const Result<Rows> added = connection.run(
+        names.fill(sql::register_cursors),
+        Parameters()
+            .add(registered.id)
+            .add(global ? std::int64_t{1} : registered.lanes)
+            .add(destination.start == Start::now)
+            .add(floor)
+    );
+    if (!added) return added.error();
+    return {};
+}
+
+}  // namespace
+
+std::int64_t lane_lock(const Names& names, std::int64_t destination, std::int64_t lane) {
+    const std::string what = "outrider lane " + names.schema() + "/" + std::to_string(destination);
+    return order_key(Order::key, what, std::to_string(lane), 0);
+}
+
+Result<Registered> register_destination(
+    const Connection& connection,
+    const Names& names,
+    const Destination& destination
+) {
+    if (Result<void> current = check_schema(connection, names); !current) return current.error();
+    const Result<Rows> now = connection.run(names.fill(sql::last_number));
+    if (!now) return now.error();
+    Registered registered;
+    registered.lanes = now->integer(0, 1);
+    const std::int64_t expected = destination.order == Order::global ? 1 : registered.lanes;
+    const std::string topics = topics_json(destination.topics);
+    Result<Known> known = find(connection, names, destination.name);
+    if (!known) return known.error();
+    if (known->id == 0 || known->topics != topics) {
+        const Result<Rows> inserted = connection.run(
+            names.fill(sql::register_destination),
+            Parameters().add(std::string_view(destination.name)).add(std::string_view(topics))
+        );
+        if (!inserted) return inserted.error();
+        known = find(connection, names, destination.name);
+        if (!known) return known.error();
+    }
+    registered.id = known->id;
+    if (known->cursors == expected) return registered;
+    if (known->cursors != 0) {
+        return Error{
+            Remedy::correct,
+            "destination '" + destination.name +
+                "' was created with another order (global or not): " +
+                "forget it, or give the new one another name"};
+    }
+    const Result<void> added =
+        add_cursors(connection, names, destination, registered, now->integer(0, 0));
+    if (!added) return added.error();
+    return registered;
+}
+
+}  // namespace outrider::postgres

@@ -1,0 +1,188 @@
+#include "stores/postgres/settler.h"
+
+#include "core/assert.h"
+#include "core/clock.h"
+#include "stores/postgres/sql.h"
+
+namespace outrider::postgres {
+namespace {
+
+// How a lane's cursor moves.
+struct LaneMove {
+    std::int64_t last = 0;
+    std::int64_t delivered = 0;
+    bool stopped = false;
+};
+
+void add_time(ArrayText& array, const std::optional<WallTime>& time) {
+    if (time) {
+        array.add(std::string_view(to_iso_micros(*time)));
+    } else {
+        array.add_null();
+    }
+}
+
+}  // namespace
+
+void Settler::add(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements) {
+    OUTRIDER_ASSERT(batch.envelopes.size() == settlements.size());
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+        collect(batch.envelopes[i], claim.places[i], settlements[i]);
+    }
+    add_parked();
+    add_dead();
+    if (unparks_) {
+        pipeline_.add(
+            "settle_unpark",
+            names_.fill(sql::settle_unpark),
+            Parameters().add(destination_).add(std::string_view(unparked_.text()))
+        );
+    }
+    add_keys();
+    add_cursors(batch, claim, settlements);
+}
+
+void Settler::collect(const Envelope& envelope, const Place& place, const Settlement& settlement) {
+    if (settlement.fate == Fate::left) return;
+    if (envelope.parked) touched_.insert(envelope.order_key);
+    if (settlement.fate == Fate::again) return park(envelope, place, settlement);
+    if (settlement.fate == Fate::dead) bury(envelope, place, settlement);
+    if (envelope.parked) {
+        unparked_.add(envelope.seq);
+        unparks_ = true;
+    }
+}
+
+void Settler::park(const Envelope& envelope, const Place& place, const Settlement& settlement) {
+    Waiting& waiting = waiting_[envelope.parked ? 0 : place.segment];
+    waiting.lanes.add(std::int64_t{envelope.lane});
+    waiting.seqs.add(envelope.seq);
+    waiting.keys.add(settlement.park_key);
+    waiting.attempts.add(std::int64_t{settlement.attempts});
+    add_time(waiting.refused_at, settlement.refused_at);
+    add_time(waiting.due_at, settlement.due_at);
+    waiting.errors.add(std::string_view(settlement.reason));
+    waiting.message_lanes.add(std::int64_t{place.lane});
+    touched_.insert(settlement.park_key);
+}
+
+void Settler::bury(const Envelope& envelope, const Place& place, const Settlement& settlement) {
+    Dying& dying = dying_[envelope.parked ? 0 : place.segment];
+    dying.lanes.add(std::int64_t{envelope.lane});
+    dying.seqs.add(envelope.seq);
+    dying.keys.add(settlement.park_key);
+    dying.attempts.add(std::int64_t{settlement.attempts});
+    dying.holds.add(settlement.holds_key);
+    dying.errors.add(std::string_view(settlement.reason));
+    dying.message_lanes.add(std::int64_t{place.lane});
+    touched_.insert(settlement.park_key);
+}
+
+std::string Settler::statement(std::string_view sql, int segment) const {
+    return Names::fill(names_.fill(sql), "segment", std::to_string(segment));
+}
+
+void Settler::add_parked() {
+    for (const auto& [segment, waiting] : waiting_) {
+        Parameters parameters;
+        parameters.add(destination_);
+        for (const ArrayText* array :
+             {&waiting.lanes,
+              &waiting.seqs,
+              &waiting.keys,
+              &waiting.attempts,
+              &waiting.refused_at,
+              &waiting.due_at,
+              &waiting.errors}) {
+            parameters.add(std::string_view(array->text()));
+        }
+        if (segment == 0) {
+            pipeline_.add("settle_park_again", names_.fill(sql::settle_park_again), parameters);
+            continue;
+        }
+        parameters.add(std::string_view(waiting.message_lanes.text()));
+        const std::string name = "settle_park_" + std::to_string(segment);
+        pipeline_.add(name, statement(sql::settle_park, segment), parameters);
+    }
+}
+
+void Settler::add_dead() {
+    for (const auto& [segment, dying] : dying_) {
+        Parameters parameters;
+        parameters.add(destination_);
+        for (const ArrayText* array :
+             {&dying.lanes,
+              &dying.seqs,
+              &dying.keys,
+              &dying.attempts,
+              &dying.holds,
+              &dying.errors}) {
+            parameters.add(std::string_view(array->text()));
+        }
+        if (segment == 0) {
+            pipeline_.add("settle_bury_parked", names_.fill(sql::settle_bury_parked), parameters);
+            continue;
+        }
+        parameters.add(std::string_view(dying.message_lanes.text()));
+        const std::string name = "settle_bury_" + std::to_string(segment);
+        pipeline_.add(name, statement(sql::settle_bury, segment), parameters);
+    }
+}
+
+void Settler::add_keys() {
+    if (touched_.empty()) return;
+    ArrayText keys;
+    for (const OrderKey key : touched_) keys.add(key);
+    const Parameters parameters = Parameters().add(destination_).add(std::string_view(keys.text()));
+    pipeline_.add("refresh_key", names_.fill(sql::refresh_key), parameters);
+    pipeline_.add("drop_key", names_.fill(sql::drop_key), parameters);
+}
+
+void Settler::add_cursors(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const Settlement> settlements
+) {
+    std::map<std::uint32_t, LaneMove> moves;
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+        const Envelope& envelope = batch.envelopes[i];
+        LaneMove& move = moves[envelope.lane];
+        if (settlements[i].fate == Fate::done) ++move.delivered;
+        if (envelope.parked) continue;
+        OUTRIDER_ASSERT(!move.stopped || settlements[i].fate == Fate::left);
+        if (settlements[i].fate != Fate::left || move.stopped) continue;
+        move.stopped = true;
+        move.last = envelope.seq - 1;
+    }
+    ArrayText lanes, turns, snapshots, floors, uppers, next_floors, lasts, finished, delivered;
+    for (const LaneWindow& window : claim.windows) {
+        const LaneMove& move = moves[static_cast<std::uint32_t>(window.lane)];
+        if (!window.work && move.delivered == 0) continue;
+        lanes.add(std::int64_t{window.lane});
+        turns.add(window.turn);
+        snapshots.add(std::string_view(window.snapshot));
+        floors.add(window.floor);
+        uppers.add(window.upper);
+        next_floors.add(window.next_floor);
+        lasts.add(std::max(window.last, move.stopped ? move.last : window.read_to));
+        finished.add(!window.cut && !move.stopped);
+        delivered.add(move.delivered);
+    }
+    Parameters parameters;
+    parameters.add(destination_);
+    for (const ArrayText* array :
+         {&lanes,
+          &turns,
+          &snapshots,
+          &floors,
+          &uppers,
+          &next_floors,
+          &lasts,
+          &finished,
+          &delivered}) {
+        parameters.add(std::string_view(array->text()));
+    }
+    pipeline_.add("settle_cursor", names_.fill(sql::settle_cursor), parameters);
+}
+
+}  // namespace outrider::postgres

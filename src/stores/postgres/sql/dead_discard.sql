@@ -1,0 +1,1 @@
+delete from {schema}.dead where destination = $1 and seq = $2

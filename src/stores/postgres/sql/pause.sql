@@ -1,0 +1,1 @@
+update {schema}.destination set paused = $2 where name = $1

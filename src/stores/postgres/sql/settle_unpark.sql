@@ -1,0 +1,1 @@
+delete from {schema}.parked where destination = $1 and seq = any ($2::bigint[])

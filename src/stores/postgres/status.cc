@@ -1,0 +1,143 @@
+#include "stores/postgres/status.h"
+
+#include <bit>
+
+#include <nlohmann/json.hpp>
+
+#include "core/topics.h"
+#include "stores/postgres/claim.h"
+#include "stores/postgres/registration.h"
+#include "stores/postgres/sql.h"
+
+namespace outrider::postgres {
+namespace {
+
+constexpr std::int64_t kPendingMax = 10'000;
+constexpr std::int64_t kTopicRowsMax = 50'000;
+
+double number(const Rows& rows, int row, int column) {
+    return std::bit_cast<double>(rows.integer(row, column));
+}
+
+DestinationStatus read_destination(const Rows& rows, int row) {
+    DestinationStatus status;
+    status.name = rows.bytes(row, 1);
+    status.topics = nlohmann::json::parse(rows.bytes(row, 2)).get<std::vector<std::string>>();
+    status.paused = rows.boolean(row, 3);
+    status.circuit = rows.bytes(row, 4) == to_string(CircuitState::open) ? CircuitState::open
+                                                                         : CircuitState::closed;
+    status.circuit_reason = rows.bytes(row, 5);
+    status.parked = static_cast<std::uint64_t>(rows.integer(row, 6));
+    status.blocked_keys = static_cast<std::uint64_t>(rows.integer(row, 7));
+    status.dead = static_cast<std::uint64_t>(rows.integer(row, 8));
+    status.delivered = static_cast<std::uint64_t>(rows.integer(row, 9));
+    status.rate = std::max(number(rows, row, 10), 0.0);
+    return status;
+}
+
+Result<void> count_pending(
+    const Connection& connection,
+    const Names& names,
+    std::int64_t id,
+    DestinationStatus& status
+) {
+    ArrayText patterns;
+    for (const std::string& topic : status.topics)
+        patterns.add(std::string_view(like_pattern(topic)));
+    const Result<Rows> lanes = connection.run(
+        names.fill("select count(distinct lane) = 1 from {schema}.cursor where destination = $1"),
+        Parameters().add(id)
+    );
+    if (!lanes) return lanes.error();
+    const Result<Rows> pending = connection.run(
+        names.fill(sql::status_pending),
+        Parameters()
+            .add(id)
+            .add(std::string_view(patterns.text()))
+            .add(kPendingMax)
+            .add(lanes->boolean(0, 0))
+    );
+    if (!pending) return pending.error();
+    status.pending = static_cast<std::uint64_t>(pending->integer(0, 0));
+    if (pending->is_null(0, 1)) return {};
+    const Result<Rows> now = connection.run(names.fill("select {now}"));
+    if (!now) return now.error();
+    const Duration age =
+        from_server_time(now->integer(0, 0)) - from_server_time(pending->integer(0, 1));
+    status.oldest_pending_age = std::max(age, Duration::zero());
+    return {};
+}
+
+Result<bool> is_served(const Connection& connection, const Names& names, std::int64_t id) {
+    if (Result<void> begun = connection.run_script("begin"); !begun) return begun.error();
+    const Result<bool> free = lock_all_lanes(connection, names, id);
+    if (Result<void> ended = connection.run_script("rollback"); !ended) return ended.error();
+    if (!free) return free.error();
+    return !*free;
+}
+
+Result<void> read_unrouted(const Connection& connection, const Names& names, Backlog& backlog) {
+    const Result<Rows> topics =
+        connection.run(names.fill(sql::status_topics), Parameters().add(kTopicRowsMax));
+    if (!topics) return topics.error();
+    for (int row = 0; row < topics->count(); ++row) {
+        const std::string topic(topics->bytes(row, 0));
+        bool taken = false;
+        for (const DestinationStatus& status : backlog.destinations) {
+            taken = taken || matches_any(status.topics, topic);
+        }
+        if (taken) continue;
+        backlog.unrouted.push_back({topic, static_cast<std::uint64_t>(topics->integer(row, 1))});
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string like_pattern(std::string_view glob) {
+    std::string pattern;
+    for (const char c : glob) {
+        if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+        pattern += c == '*' ? '%' : c;
+    }
+    return pattern;
+}
+
+Result<bool> lock_all_lanes(
+    const Connection& connection,
+    const Names& names,
+    std::int64_t destination
+) {
+    const Result<Rows> lanes = connection.run(names.fill("select lanes from {schema}.setting"));
+    if (!lanes) return lanes.error();
+    ArrayText locks;
+    for (std::int64_t lane = 0; lane < lanes->integer(0, 0); ++lane) {
+        locks.add(lane_lock(names, destination, lane));
+    }
+    const Result<Rows> taken = connection.run(
+        "select bool_and(pg_try_advisory_xact_lock(l)) from unnest($1::bigint[]) l",
+        Parameters().add(std::string_view(locks.text()))
+    );
+    if (!taken) return taken.error();
+    return taken->boolean(0, 0);
+}
+
+Result<Backlog> read_backlog(const Connection& connection, const Names& names) {
+    const Result<Rows> rows = connection.run(names.fill(sql::status_destinations));
+    if (!rows) return rows.error();
+    Backlog backlog;
+    for (int row = 0; row < rows->count(); ++row) {
+        DestinationStatus status = read_destination(*rows, row);
+        const std::int64_t id = rows->integer(row, 0);
+        if (Result<void> done = count_pending(connection, names, id, status); !done)
+            return done.error();
+        const Result<bool> served = is_served(connection, names, id);
+        if (!served) return served.error();
+        status.relay_running = *served;
+        backlog.destinations.push_back(std::move(status));
+    }
+    if (Result<void> done = read_unrouted(connection, names, backlog); !done) return done.error();
+    return backlog;
+}
+
+}  // namespace outrider::postgres

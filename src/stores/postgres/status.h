@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/store_admin.h"
+#include "stores/postgres/connection.h"
+#include "stores/postgres/names.h"
+
+namespace outrider::postgres {
+
+// How everything stands. Counts of pending messages stop at ten thousand per lane: status is never
+// a scan of the log.
+[[nodiscard]] Result<Backlog> read_backlog(const Connection& connection, const Names& names);
+
+// Takes the locks of all lanes of a destination in the open transaction. False: somebody has one of
+// them.
+[[nodiscard]] Result<bool> lock_all_lanes(
+    const Connection& connection,
+    const Names& names,
+    std::int64_t destination
+);
+
+// A pattern in which * matches anything, as LIKE knows it.
+[[nodiscard]] std::string like_pattern(std::string_view glob);
+
+}  // namespace outrider::postgres

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+
+#include "core/dice.h"
+#include "core/store.h"
+#include "core/topics.h"
+#include "stores/postgres/claim.h"
+#include "stores/postgres/names.h"
+#include "stores/postgres/options.h"
+#include "stores/postgres/pipeline.h"
+
+namespace outrider::postgres {
+
+// A store for one destination of a PostgreSQL log. A claim opens a transaction, locks lanes with
+// advisory locks that end with it, and reads; the transaction stays open, with no id and no
+// snapshot, while the broker answers; the settle writes and commits in one round trip. A batch that
+// is dropped rolls back.
+class PostgresStore final : public Store {
+public:
+    [[nodiscard]] static Result<std::unique_ptr<Store>> open(
+        const StoreOptions& options,
+        const Destination& destination
+    );
+
+    ~PostgresStore() override;
+    PostgresStore(const PostgresStore&) = delete;
+    PostgresStore& operator=(const PostgresStore&) = delete;
+
+    [[nodiscard]] Result<Batch> claim(const BatchLimits& limits) override;
+    [[nodiscard]] Result<void> settle(Batch batch, std::span<const Settlement> settlements)
+        override;
+
+private:
+    class OpenTurn;
+
+    PostgresStore(
+        Connection connection,
+        Names names,
+        StoreOptions options,
+        const Destination& destination
+    )
+        : connection_(std::move(connection)),
+          names_(std::move(names)),
+          options_(std::move(options)),
+          destination_(destination),
+          filter_(destination.topics),
+          pipeline_(connection_),
+          dice_(random_seed()) {}
+
+    [[nodiscard]] Result<void> prepare();
+    [[nodiscard]] Result<std::unique_ptr<Claim>> read(
+        const ClaimReader::Limits& limits,
+        const BatchLimits& asked,
+        Batch& batch
+    );
+    void add_claim(const ClaimReader::Limits& limits, std::int64_t bytes);
+    [[nodiscard]] std::string claim_sql() const;
+
+    // Which segments the next claim reads.
+    void use_segments(std::set<int> segments);
+
+    // Gives lanes that have fallen far behind a new floor, and commits. True: done, so claim again.
+    [[nodiscard]] Result<bool> raise_floors(const Claim& claim);
+
+    [[nodiscard]] static ClaimReader::Limits limits_for(
+        const BatchLimits& asked,
+        std::int64_t lanes
+    );
+    [[nodiscard]] static bool has_work(const Claim& claim, const Batch& batch);
+    [[nodiscard]] Batch hand_out(std::unique_ptr<Claim> claim, Batch batch);
+    void roll_back();
+
+    Connection connection_;
+    const Names names_;
+    const StoreOptions options_;
+    const Destination destination_;
+    TopicFilter filter_;
+    Pipeline pipeline_;
+    SeededDice dice_;
+    std::int64_t id_ = 0;          // of the destination
+    std::int64_t lanes_ = 0;       // of the log
+    std::set<int> segments_;       // that the claim names
+    std::set<int> next_segments_;  // that are enough for the next one
+    std::string segments_name_;
+    std::string log_sql_;   // claim_log.sql with its branches
+    std::string patterns_;  // of the topics, for LIKE
+    bool turn_open_ = false;
+};
+
+}  // namespace outrider::postgres

@@ -1,0 +1,144 @@
+"""A PostgreSQL server of our own, and writers that speak to it through psql: another language, plain INSERTs."""
+
+import glob
+import json
+import os
+import pwd
+import random
+import subprocess
+import tempfile
+import threading
+import uuid
+
+from harness import wait_until
+
+
+def as_postgres():
+    """What a child does first: PostgreSQL refuses to run as root."""
+    user = pwd.getpwnam("postgres")
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+
+
+class Server:
+    """In a temporary folder, reached by a socket there, so that any number may run."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="outrider-pg-")
+        self.programs = max(glob.glob("/usr/lib/postgresql/*/bin"))
+        self.data = os.path.join(self.folder, "data")
+        self.demote = as_postgres if os.getuid() == 0 else None
+        if self.demote:
+            os.chown(self.folder, pwd.getpwnam("postgres").pw_uid, -1)
+        self.run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-sync")
+        with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as file:
+            file.write(
+                f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\nmax_connections = 200\n"
+            )
+        self.process = None
+        self.start()
+
+    def run(self, program, *arguments):
+        subprocess.run(
+            [os.path.join(self.programs, program), *arguments], preexec_fn=self.demote, check=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
+        )
+
+    def start(self):
+        log = open(os.path.join(self.folder, "server.log"), "ab")
+        self.process = subprocess.Popen(
+            [os.path.join(self.programs, "postgres"), "-D", self.data], preexec_fn=self.demote,
+            stdout=log, stderr=log, cwd=self.folder,
+        )
+        log.close()
+        wait_until("the server to answer", lambda: self.query("select 1") == "1")
+
+    def query(self, sql):
+        done = subprocess.run(self.psql("-Atc", sql), capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    def psql(self, *arguments):
+        return [os.path.join(self.programs, "psql"), "-X", "-h", self.folder, "-U", "postgres", *arguments, "postgres"]
+
+    @property
+    def url(self):
+        return f"postgres://postgres@/postgres?host={self.folder}"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        self.process.send_signal(3)  # SIGQUIT: at once
+        self.process.wait()
+        subprocess.run(["rm", "-rf", self.folder], check=False)
+
+
+class Writer(threading.Thread):
+    """Transactions with early ids, savepoints, rollbacks and several keys, through one psql. What was committed is
+    learnt from psql's own answer, and remembered: id -> (key, position)."""
+
+    def __init__(self, server, number, keys=6, seed=1):
+        super().__init__(daemon=True)
+        self.server = server
+        self.dice = random.Random(seed * 1000 + number)
+        self.keys = [f"writer-{number}-key-{i}" for i in range(keys)]
+        self.positions = {key: 0 for key in self.keys}
+        self.committed = {}
+        self.rolled_back = set()
+        self.ending = threading.Event()
+        self.failure = None
+
+    def run(self):
+        try:
+            psql = subprocess.Popen(
+                self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1"),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )
+            while not self.ending.is_set():
+                self.transaction(psql)
+            psql.communicate()
+        except Exception as exception:  # pylint: disable=broad-except
+            self.failure = exception
+
+    def transaction(self, psql):
+        written = {}
+        positions = dict(self.positions)
+        script = ["begin;"]
+        if self.dice.random() < 0.5:
+            script.append("select pg_current_xact_id() \\g /dev/null")
+        for key in self.dice.sample(self.keys, self.dice.randint(1, 3)):
+            undone = self.dice.random() < 0.1
+            message = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
+            payload = json.dumps({"position": positions[key] + 1})
+            script.append("savepoint s;" if undone else "")
+            script.append(
+                "insert into outrider.message (id, topic, key, payload) values "
+                f"('{message}', 'orders.placed', '{key}', '{payload}');"
+            )
+            if undone:
+                script.append("rollback to s;")
+                self.rolled_back.add(message)
+            else:
+                positions[key] += 1
+                written[message] = (key, positions[key])
+        if self.dice.random() < 0.05:
+            script.append(f"select pg_sleep({self.dice.random() * 0.1}) \\g /dev/null")
+        commits = self.dice.random() > 0.15
+        script.append("commit;" if commits else "rollback;")
+        script.append("select 'over';\n")
+        psql.stdin.write("\n".join(script))
+        psql.stdin.flush()
+        if psql.stdout.readline().strip() != "over":
+            raise AssertionError("psql did not answer")
+        if commits:
+            self.positions = positions
+            self.committed.update(written)
+        else:
+            self.rolled_back.update(written)
+
+    def finish(self):
+        self.ending.set()
+        self.join()
+        if self.failure:
+            raise self.failure

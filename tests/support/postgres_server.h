@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <libpq-fe.h>
+
+#include "support/temp_folder.h"
+
+namespace outrider {
+
+// A connection as an application would have it. Throws on every error.
+class PostgresSession {
+public:
+    explicit PostgresSession(const std::string& conninfo);
+    ~PostgresSession();
+    PostgresSession(const PostgresSession&) = delete;
+    PostgresSession& operator=(const PostgresSession&) = delete;
+
+    [[nodiscard]] PGconn* get() const { return connection_; }
+    void run(const std::string& sql) const;
+
+    // The first column of the first row; empty if there is none.
+    [[nodiscard]] std::string value(const std::string& sql) const;
+
+private:
+    PGconn* connection_ = nullptr;
+};
+
+// A PostgreSQL server of our own in a temporary folder, reached by a socket there, so that any
+// number may run. PostgreSQL refuses to run as root: then it runs as the user postgres.
+// OUTRIDER_PG_BIN names the folder of its programs, else the newest of Debian's.
+class PostgresServer {
+public:
+    // Extra lines for postgresql.conf.
+    explicit PostgresServer(const std::string& configuration = "");
+    ~PostgresServer();
+    PostgresServer(const PostgresServer&) = delete;
+    PostgresServer& operator=(const PostgresServer&) = delete;
+
+    // One for the whole test binary.
+    static PostgresServer& shared();
+
+    // A fresh database; returns its conninfo.
+    std::string create_database();
+    [[nodiscard]] std::string conninfo(const std::string& database) const;
+
+    void start();
+    void kill(int signal);  // and waits for the end
+
+private:
+    [[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const std::string& log)
+        const;
+
+    TempFolder folder_;
+    std::string programs_;
+    pid_t pid_ = -1;
+    std::atomic<int> databases_ = 0;
+};
+
+}  // namespace outrider
