@@ -15,7 +15,7 @@ target_compile_definitions(outrider_config PRIVATE TOML_HEADER_ONLY=0 TOML_SHARE
 
 outrider_room(
     admin
-    SOURCES admin/documents.cc admin/expected.cc
+    SOURCES admin/documents.cc
     PUBLIC outrider::core
     PRIVATE nlohmann_json::nlohmann_json
 )

@@ -33,6 +33,7 @@ int print_count(void* /*unused*/, int /*columns*/, char** values, char** /*names
 int main() {
     sqlite3* shop = nullptr;
     sqlite3_open("shop.db", &shop);
+    sqlite3_busy_timeout(shop, 10'000);  // other writers may be at it
     outrider::sqlite::migrate(shop);
     run(shop, "create table orders (id integer primary key, customer text)");
 

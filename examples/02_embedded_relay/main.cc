@@ -12,6 +12,7 @@
 int main() {
     sqlite3* shop = nullptr;
     sqlite3_open("shop.db", &shop);
+    sqlite3_busy_timeout(shop, 10'000);  // the relay writes, too: wait for it instead of failing
     outrider::sqlite::migrate(shop);
 
     std::promise<void> mailed;

@@ -169,7 +169,7 @@ private:
     }
 
     void show(double progress) {
-        const Result<Backlog> backlog = admin_->backlog();
+        const Result<Backlog> backlog = admin_->backlog({});
         if (!backlog) return;
         DemoMoment moment;
         moment.progress = options_.keep ? -1 : progress;
@@ -188,7 +188,7 @@ private:
         if (!relay_.is_running()) start_relay();
         const MonoTime deadline = clock_.now() + kDrainPatience;
         while (clock_.now() < deadline) {
-            const Result<Backlog> backlog = admin_->backlog();
+            const Result<Backlog> backlog = admin_->backlog({});
             if (backlog && !backlog->destinations.empty()) {
                 const DestinationStatus& orders = backlog->destinations[0];
                 if (orders.pending == 0 && orders.parked == 0) return true;

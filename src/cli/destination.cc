@@ -24,7 +24,8 @@ std::string joined(const std::vector<std::string>& parts) {
 // "no destination 'ordres' is known to the store; did you mean 'orders'?"
 [[noreturn]] void refuse_name(StoreAdmin& admin, const std::string& name) {
     std::vector<std::string> known;
-    for (const auto& status : value_of(admin.backlog()).destinations) known.push_back(status.name);
+    for (const auto& status : value_of(admin.backlog({})).destinations)
+        known.push_back(status.name);
     const std::string near = nearest(name, known);
     throw Stop(
         kNothingMatched,
@@ -49,7 +50,7 @@ int set_paused(const CommonArguments& common, const DestinationArguments& argume
 int destination_list(const CommonArguments& common) {
     const Config config = load_for_store(common);
     const auto admin = open_ready_admin(config);
-    const Backlog backlog = value_of(admin->backlog());
+    const Backlog backlog = value_of(admin->backlog({}));
     const std::vector<std::string> configured = configured_names(config);
     if (common.json) {
         print(admin::destinations_document(backlog, configured));

@@ -43,7 +43,7 @@ ExitCode Drain::run() {
     const MonoTime start = clock.now();
     for (;;) {
         if (relay.is_idle()) {
-            const auto judged = judge_drain(value_of(admin.backlog()), destinations);
+            const auto judged = judge_drain(value_of(admin.backlog({})), destinations);
             if (judged == kFailed)
                 log.error("a paused destination has pending messages: resume it");
             if (judged == kLeftovers) log.warn("only parked or dead messages remain");

@@ -1,7 +1,6 @@
 #include <cstdio>
 
 #include "admin/documents.h"
-#include "admin/expected.h"
 #include "cli/context.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -76,11 +75,9 @@ bool is_older(const Backlog& backlog, const std::optional<Duration>& age_max) {
 }
 
 Backlog read_backlog(StoreAdmin& admin, const Config& config) {
-    Backlog backlog = value_of(admin.backlog());
     std::vector<Destination> configured;
     for (const DestinationConfig& one : config.destinations) configured.push_back(one.rules);
-    admin::add_expected(backlog, configured);
-    return backlog;
+    return value_of(admin.backlog(configured));
 }
 
 }  // namespace

@@ -90,7 +90,10 @@ public:
     // The statements that migrate() would run on an empty database, for a DBA.
     [[nodiscard]] virtual std::string schema_text() = 0;
 
-    [[nodiscard]] virtual Result<Backlog> backlog() = 0;
+    // How everything stands. `expected`: destinations that should be there; those that no relay has
+    // made known to the store yet are reckoned as if one were about to, so that what waits is seen
+    // before the first relay runs.
+    [[nodiscard]] virtual Result<Backlog> backlog(const std::vector<Destination>& expected) = 0;
 
     [[nodiscard]] virtual Result<std::vector<DeadLetter>> dead_letters(const DeadFilter& filter
     ) = 0;

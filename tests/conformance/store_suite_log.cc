@@ -33,7 +33,7 @@ std::unique_ptr<StoreAdmin> StoreSuite::admin() {
 }
 
 DestinationStatus StoreSuite::status(const std::string& name) {
-    const Result<Backlog> backlog = admin()->backlog();
+    const Result<Backlog> backlog = admin()->backlog({});
     EXPECT_TRUE(backlog) << backlog.error().text;
     for (const DestinationStatus& status : backlog->destinations) {
         if (status.name == name) return status;

@@ -42,7 +42,7 @@ TEST_P(StoreSuite, ForgetsADestinationWithAllItKnew) {
     }
     ASSERT_TRUE(*admin()->forget("all"));
     EXPECT_FALSE(*admin()->forget("all"));
-    EXPECT_TRUE(admin()->backlog()->destinations.empty());
+    EXPECT_TRUE(admin()->backlog({})->destinations.empty());
     EXPECT_TRUE(admin()->dead_letters({})->empty());
     EXPECT_EQ(sorted(deliver(*open(destination()))), (Payloads{"1", "2", "3"}));
 }
@@ -83,12 +83,30 @@ TEST_P(StoreSuite, ShowsTopicsThatNobodyTakes) {
     Destination some = destination("some");
     some.topics = {"taken.*"};
     const auto store = open(some);
-    const Result<Backlog> backlog = admin()->backlog();
+    const Result<Backlog> backlog = admin()->backlog({});
     ASSERT_TRUE(backlog);
     ASSERT_EQ(backlog->unrouted.size(), 2U);
     EXPECT_EQ(backlog->unrouted[0].topic, "lonely");
     EXPECT_EQ(backlog->unrouted[0].messages, 2U);
     EXPECT_EQ(backlog->unrouted[1].topic, "lost");
+}
+
+TEST_P(StoreSuite, ShowsWhatWaitsForDestinationsThatNoRelayHasServedYet) {
+    Message old = message("orders.x", "a", "1");
+    old.occurred_at = harness_->clock->wall() - seconds(30);
+    harness_->commit({old, message("orders.y", "a", "2"), message("lonely", "a", "3")});
+    Destination orders = destination("orders");
+    orders.topics = {"orders.*"};
+    Destination late = destination("late");
+    late.start = Start::now;
+    const Result<Backlog> backlog = admin()->backlog({orders, late});
+    ASSERT_TRUE(backlog) << backlog.error().text;
+    ASSERT_EQ(backlog->destinations.size(), 2U);
+    EXPECT_EQ(backlog->destinations[0].name, "late");
+    EXPECT_EQ(backlog->destinations[0].pending, 0U);
+    EXPECT_EQ(backlog->destinations[1].pending, 2U);
+    EXPECT_EQ(backlog->destinations[1].oldest_pending_age, seconds(30));
+    EXPECT_TRUE(admin()->backlog({})->destinations.empty()) << "looking makes nothing known";
 }
 
 TEST_P(StoreSuite, ShowsWhatTheRelaySaidOfTheBroker) {

@@ -18,7 +18,9 @@ public:
     Result<SchemaVersion> schema_version() override { return admin_->schema_version(); }
     Result<SchemaVersion> migrate() override { return admin_->migrate(); }
     std::string schema_text() override { return admin_->schema_text(); }
-    Result<Backlog> backlog() override { return admin_->backlog(); }
+    Result<Backlog> backlog(const std::vector<Destination>& expected) override {
+        return admin_->backlog(expected);
+    }
     Result<std::vector<DeadLetter>> dead_letters(const DeadFilter& filter) override {
         return admin_->dead_letters(filter);
     }

@@ -79,7 +79,7 @@ protected:
 
     DestinationStatus status() {
         const auto admin = std::move(database_->open_admin(StoreDriver::IfMissing::fail)).value();
-        return admin->backlog()->destinations.at(0);
+        return admin->backlog({})->destinations.at(0);
     }
 
     std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();

@@ -68,22 +68,29 @@ void count_pending(
 
 }  // namespace
 
-Result<Backlog> MemoryAdmin::backlog() {
+Result<Backlog> MemoryAdmin::backlog(const std::vector<Destination>& expected) {
     const WallTime now = database_->clock_->wall();
     const std::lock_guard lock(database_->mutex_);
-    Backlog backlog;
-    for (const auto& [name, state] : database_->destinations_) {
-        backlog.destinations.push_back(summarise(state));
+    std::map<std::string, DestinationState, std::less<>> newcomers;
+    std::map<std::string, const DestinationState*> states;
+    for (const auto& [name, state] : database_->destinations_) states.emplace(name, &state);
+    for (const Destination& destination : expected) {
+        if (states.contains(destination.name)) continue;
+        DestinationState& state = newcomers[destination.name];
+        database_->introduce(state, destination);
+        states.emplace(destination.name, &state);
     }
+    Backlog backlog;
+    for (const auto& [name, state] : states) backlog.destinations.push_back(summarise(*state));
     std::map<std::string, std::uint64_t> unrouted;
     for (const auto& [seq, row] : database_->log_) {
         bool taken = false;
         std::size_t i = 0;
-        for (const auto& [name, state] : database_->destinations_) {
+        for (const auto& [name, state] : states) {
             DestinationStatus& status = backlog.destinations[i++];
-            if (!matches_any(state.destination.topics, row->message.topic)) continue;
+            if (!matches_any(state->destination.topics, row->message.topic)) continue;
             taken = true;
-            count_pending(state, *row, now, status);
+            count_pending(*state, *row, now, status);
         }
         if (!taken) ++unrouted[row->message.topic];
     }

@@ -60,16 +60,19 @@ void MemoryDatabase::commit(std::vector<Message> messages) {
     for (Bell* bell : bells_) bell->ring();
 }
 
+void MemoryDatabase::introduce(DestinationState& state, const Destination& destination) const {
+    const std::int64_t start = destination.start == Start::now ? last_seq_ : 0;
+    state.destination = destination;
+    state.positions.assign(options_.lanes, start);
+    state.locked.assign(options_.lanes, false);
+}
+
 Result<std::unique_ptr<Store>> MemoryDatabase::open(const Destination& destination) {
     const std::lock_guard lock(mutex_);
     const auto [entry, is_new] = destinations_.try_emplace(destination.name);
     DestinationState& state = entry->second;
     state.destination = destination;
-    if (is_new) {
-        const std::int64_t start = destination.start == Start::now ? last_seq_ : 0;
-        state.positions.assign(options_.lanes, start);
-        state.locked.assign(options_.lanes, false);
-    }
+    if (is_new) introduce(state, destination);
     return std::unique_ptr<Store>(
         std::make_unique<MemoryStoreConnection>(shared_from_this(), destination)
     );

@@ -96,6 +96,8 @@ private:
     friend class MemoryAdmin;
     class BellHandle;
 
+    // Fills in the state of a destination that is new, with the mutex held.
+    void introduce(DestinationState& state, const Destination& destination) const;
     [[nodiscard]] std::uint32_t lane_of(const Message& message, std::int64_t seq) const;
 
     const Options options_;

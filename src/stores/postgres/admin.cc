@@ -97,8 +97,8 @@ std::string PostgresAdmin::schema_text() {
     return postgres::schema_text(names_, options_.lanes);
 }
 
-Result<Backlog> PostgresAdmin::backlog() {
-    return read_backlog(connection_, names_);
+Result<Backlog> PostgresAdmin::backlog(const std::vector<Destination>& expected) {
+    return read_backlog(connection_, names_, expected);
 }
 
 Result<void> PostgresAdmin::run(std::string_view sql, const Parameters& parameters) {

@@ -1,5 +1,6 @@
 #include "stores/postgres/status.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <nlohmann/json.hpp>
@@ -35,15 +36,35 @@ DestinationStatus read_destination(const Rows& rows, int row) {
     return status;
 }
 
+std::string patterns_of(const std::vector<std::string>& topics) {
+    ArrayText patterns;
+    for (const std::string& topic : topics) patterns.add(std::string_view(like_pattern(topic)));
+    return patterns.text();
+}
+
+// From a row with a count and the moment of the oldest.
+Result<void> set_pending(
+    const Connection& connection,
+    const Names& names,
+    const Rows& counted,
+    DestinationStatus& status
+) {
+    status.pending = static_cast<std::uint64_t>(counted.integer(0, 0));
+    if (counted.is_null(0, 1)) return {};
+    const Result<Rows> now = connection.run(names.fill("select {now}"));
+    if (!now) return now.error();
+    const Duration age =
+        from_server_time(now->integer(0, 0)) - from_server_time(counted.integer(0, 1));
+    status.oldest_pending_age = std::max(age, Duration::zero());
+    return {};
+}
+
 Result<void> count_pending(
     const Connection& connection,
     const Names& names,
     std::int64_t id,
     DestinationStatus& status
 ) {
-    ArrayText patterns;
-    for (const std::string& topic : status.topics)
-        patterns.add(std::string_view(like_pattern(topic)));
     const Result<Rows> lanes = connection.run(
         names.fill("select count(distinct lane) = 1 from {schema}.cursor where destination = $1"),
         Parameters().add(id)
@@ -53,19 +74,31 @@ Result<void> count_pending(
         names.fill(sql::status_pending),
         Parameters()
             .add(id)
-            .add(std::string_view(patterns.text()))
+            .add(std::string_view(patterns_of(status.topics)))
             .add(kPendingMax)
             .add(lanes->boolean(0, 0))
     );
     if (!pending) return pending.error();
-    status.pending = static_cast<std::uint64_t>(pending->integer(0, 0));
-    if (pending->is_null(0, 1)) return {};
-    const Result<Rows> now = connection.run(names.fill("select {now}"));
-    if (!now) return now.error();
-    const Duration age =
-        from_server_time(now->integer(0, 0)) - from_server_time(pending->integer(0, 1));
-    status.oldest_pending_age = std::max(age, Duration::zero());
-    return {};
+    return set_pending(connection, names, *pending, status);
+}
+
+Result<DestinationStatus> count_newcomer(
+    const Connection& connection,
+    const Names& names,
+    const Destination& destination
+) {
+    DestinationStatus status;
+    status.name = destination.name;
+    status.topics = destination.topics;
+    if (destination.start == Start::now) return status;
+    const Result<Rows> pending = connection.run(
+        names.fill(sql::status_newcomer),
+        Parameters().add(std::string_view(patterns_of(status.topics))).add(kPendingMax)
+    );
+    if (!pending) return pending.error();
+    if (Result<void> set = set_pending(connection, names, *pending, status); !set)
+        return set.error();
+    return status;
 }
 
 Result<bool> is_served(const Connection& connection, const Names& names, std::int64_t id) {
@@ -122,7 +155,11 @@ Result<bool> lock_all_lanes(
     return taken->boolean(0, 0);
 }
 
-Result<Backlog> read_backlog(const Connection& connection, const Names& names) {
+Result<Backlog> read_backlog(
+    const Connection& connection,
+    const Names& names,
+    const std::vector<Destination>& expected
+) {
     const Result<Rows> rows = connection.run(names.fill(sql::status_destinations));
     if (!rows) return rows.error();
     Backlog backlog;
@@ -136,6 +173,22 @@ Result<Backlog> read_backlog(const Connection& connection, const Names& names) {
         status.relay_running = *served;
         backlog.destinations.push_back(std::move(status));
     }
+    for (const Destination& destination : expected) {
+        const bool known = std::any_of(
+            backlog.destinations.begin(),
+            backlog.destinations.end(),
+            [&](const auto& status) { return status.name == destination.name; }
+        );
+        if (known) continue;
+        Result<DestinationStatus> status = count_newcomer(connection, names, destination);
+        if (!status) return status.error();
+        backlog.destinations.push_back(std::move(status).value());
+    }
+    std::sort(
+        backlog.destinations.begin(),
+        backlog.destinations.end(),
+        [](const auto& a, const auto& b) { return a.name < b.name; }
+    );
     if (Result<void> done = read_unrouted(connection, names, backlog); !done) return done.error();
     return backlog;
 }

@@ -8,7 +8,11 @@ namespace outrider::postgres {
 
 // How everything stands. Counts of pending messages stop at ten thousand per lane: status is never
 // a scan of the log.
-[[nodiscard]] Result<Backlog> read_backlog(const Connection& connection, const Names& names);
+[[nodiscard]] Result<Backlog> read_backlog(
+    const Connection& connection,
+    const Names& names,
+    const std::vector<Destination>& expected
+);
 
 // Takes the locks of all lanes of a destination in the open transaction. False: somebody has one of
 // them.

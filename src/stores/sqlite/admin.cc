@@ -67,10 +67,10 @@ std::string SqliteAdmin::schema_text() {
     return sqlite::schema_text();
 }
 
-Result<Backlog> SqliteAdmin::backlog() {
+Result<Backlog> SqliteAdmin::backlog(const std::vector<Destination>& expected) {
     Result<Transaction> snapshot = Transaction::begin(connection_, "begin");
     if (!snapshot) return snapshot.error();
-    return read_backlog(connection_, path_, clock_->wall());
+    return read_backlog({connection_, path_, clock_->wall()}, expected);
 }
 
 Result<std::vector<SqliteAdmin::Found>> SqliteAdmin::find_dead(const DeadFilter& filter) {

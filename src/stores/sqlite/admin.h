@@ -23,7 +23,7 @@ public:
     [[nodiscard]] Result<SchemaVersion> schema_version() override;
     [[nodiscard]] Result<SchemaVersion> migrate() override;
     [[nodiscard]] std::string schema_text() override;
-    [[nodiscard]] Result<Backlog> backlog() override;
+    [[nodiscard]] Result<Backlog> backlog(const std::vector<Destination>& expected) override;
     [[nodiscard]] Result<std::vector<DeadLetter>> dead_letters(const DeadFilter& filter) override;
     [[nodiscard]] Result<std::vector<DeadLetter>> dead_letter(const MessageId& id) override;
     [[nodiscard]] Result<std::uint64_t> replay_dead(const DeadFilter& filter) override;

@@ -1,5 +1,6 @@
 #include "stores/sqlite/status.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -24,15 +25,21 @@ struct Pending {
 
 class BacklogReader {
 public:
-    BacklogReader(const Connection& connection, const std::string& path, WallTime now)
-        : connection_(connection),
-          path_(path),
-          now_(now) {}
+    explicit BacklogReader(const StatusRequest& request)
+        : connection_(request.connection),
+          path_(request.path),
+          now_(request.now) {}
 
-    Result<Backlog> read() {
+    Result<Backlog> read(const std::vector<Destination>& expected) {
         if (Result<void> done = read_destinations(); !done) return done.error();
+        if (Result<void> done = add_newcomers(expected); !done) return done.error();
         if (Result<void> done = read_topics(); !done) return done.error();
         if (Result<void> done = read_ages(); !done) return done.error();
+        std::sort(
+            backlog_.destinations.begin(),
+            backlog_.destinations.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; }
+        );
         return std::move(backlog_);
     }
 
@@ -50,6 +57,27 @@ private:
             backlog_.destinations.back().relay_running = running && *running;
             places_.push_back({rows->integer(3)});
         }
+    }
+
+    // Destinations that no relay has made known yet, at the place where they would begin.
+    Result<void> add_newcomers(const std::vector<Destination>& expected) {
+        Result<Statement> newest = connection_.prepare("select max(seq) from outrider_message");
+        if (!newest) return newest.error();
+        if (const Result<bool> row = newest->step(); !row) return row.error();
+        for (const Destination& destination : expected) {
+            const bool known = std::any_of(
+                backlog_.destinations.begin(),
+                backlog_.destinations.end(),
+                [&](const DestinationStatus& status) { return status.name == destination.name; }
+            );
+            if (known) continue;
+            DestinationStatus status;
+            status.name = destination.name;
+            status.topics = destination.topics;
+            backlog_.destinations.push_back(std::move(status));
+            places_.push_back({destination.start == Start::now ? newest->integer(0) : 0});
+        }
+        return {};
     }
 
     DestinationStatus read_destination(const Statement& row) const {
@@ -142,8 +170,11 @@ private:
 
 }  // namespace
 
-Result<Backlog> read_backlog(const Connection& connection, const std::string& path, WallTime now) {
-    return BacklogReader(connection, path, now).read();
+Result<Backlog> read_backlog(
+    const StatusRequest& request,
+    const std::vector<Destination>& expected
+) {
+    return BacklogReader(request).read(expected);
 }
 
 }  // namespace outrider::sqlite
