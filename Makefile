@@ -70,6 +70,7 @@ format:
 	clang-format-14 -i $$(git ls-files '*.h' '*.cc')
 
 coverage:
+	@tools/deps.sh coverage
 	cmake --preset coverage
 	cmake --build --preset coverage -j $(JOBS)
 	ctest --preset coverage -j $(JOBS)

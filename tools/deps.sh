@@ -7,7 +7,10 @@ packages=(
     libsqlite3-dev libpq-dev postgresql-15 libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
     libgtest-dev libgmock-dev librapidcheck-dev
 )
-[ "${1:-}" = lint ] && packages+=(clang-14 clang-tidy-14 clang-format-14)
+case "${1:-}" in
+    lint) packages+=(clang-14 clang-tidy-14 clang-format-14) ;;
+    coverage) packages+=(gcovr) ;;
+esac
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,13 +18,27 @@ enum class Remedy : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(Remedy remedy);
 
+// A place in our source. (What std::source_location is for; the clang of Debian 12 has none.)
+struct SourcePlace {
+    const char* file = "";
+    unsigned line = 0;
+
+    // Where this is called.
+    [[nodiscard]] static constexpr SourcePlace here(
+        const char* file = __builtin_FILE(),
+        unsigned line = __builtin_LINE()
+    ) {
+        return {file, line};
+    }
+};
+
 // One failure, as a value: what to do, a sentence for a person, the native code of the library
 // below (0: none), and where in our source it was noticed. The sentence never contains a secret.
 struct Error {
     Remedy remedy = Remedy::wait;
     std::string text;
     int native_code = 0;
-    std::source_location where = std::source_location::current();
+    SourcePlace where = SourcePlace::here();
 };
 
 // What enqueue and inbox throw. They run inside the caller's transaction, and a return value that

@@ -140,6 +140,7 @@ int dead_list(const CommonArguments& common, const DeadArguments& arguments) {
         return kFine;
     }
     std::vector<Row> rows;
+    rows.reserve(letters.size());
     for (const DeadLetter& letter : letters) rows.push_back(row_of(letter));
     print(format_table({"ID", "DESTINATION", "TOPIC", "KEY", "ATTEMPTS", "DIED AT", "ERROR"}, rows)
     );

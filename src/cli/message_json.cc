@@ -143,18 +143,17 @@ Json parse_strictly(std::string_view text) {
 
 Message message_from_json(std::string_view text, WallTime now) {
     const Json json = parse_strictly(text);
-    if (!json.is_object())
-        refuse("must be a JSON object such as {\"topic\":\"a\",\"payload\":\"b\"}");
+    if (!json.is_object()) refuse(R"(must be a JSON object such as {"topic":"a","payload":"b"})");
     if (json.contains("payload") && json.contains("payload_base64")) {
         refuse("has both payload and payload_base64");
     }
     Message message;
-    for (const auto& [name, value] : json.items()) {
+    for (const auto& member : json.items()) {
         const auto* part = std::find_if(kParts.begin(), kParts.end(), [&](const Part& one) {
-            return one.name == name;
+            return one.name == member.key();
         });
-        if (part == kParts.end()) refuse_name(name);
-        part->read(message, value, now);
+        if (part == kParts.end()) refuse_name(member.key());
+        part->read(message, member.value(), now);
     }
     validate(message);
     return message;

@@ -83,7 +83,7 @@ void on_parsed(CLI::App& verb, Line& line, Run run) {
 }
 
 void add_demo(CLI::App& app, Line& line) {
-    CLI::App& verb = add_verb(app, "demo", "Show everything in one minute, without a server");
+    CLI::App& verb = add_verb(app, "demo", "Show everything in 20 seconds, without a server");
     verb.add_flag("--keep", line.demo.keep, "Go on until Ctrl-C");
     verb.add_option("--seconds", line.demo.seconds, "How long it takes otherwise")->type_name("N");
     verb.add_option(

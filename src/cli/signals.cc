@@ -32,7 +32,8 @@ StopGuard::StopGuard(
     Duration patience,
     std::function<void(const char*)> last_words
 )
-    : thread_([&signals, patience, last_words](const std::stop_token& stop) {
+    : thread_([&signals, patience, last_words = std::move(last_words)](const std::stop_token& stop
+              ) {
           const auto deadline = std::chrono::steady_clock::now() + patience;
           const char* why = "the orderly stop took longer than relay.stop_deadline: ending now";
           while (std::chrono::steady_clock::now() < deadline) {

@@ -7,14 +7,13 @@
 
 namespace outrider {
 
-void fail_assertion(const char* expectation, std::source_location where) {
+void fail_assertion(const char* expectation, SourcePlace where) {
     std::fprintf(
         stderr,
-        "outrider: internal error: expected %s at %s:%u in %s\n",
+        "outrider: internal error: expected %s at %s:%u\n",
         expectation,
-        where.file_name(),
-        static_cast<unsigned>(where.line()),
-        where.function_name()
+        where.file,
+        where.line
     );
     std::abort();
 }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <source_location>
+#include "outrider/error.h"
 
 namespace outrider {
 
 // Says what was expected and where, then ends the process: a relay that has lost track of itself
 // must not go on.
-[[noreturn]] void fail_assertion(const char* expectation, std::source_location where);
+[[noreturn]] void fail_assertion(const char* expectation, SourcePlace where);
 
 }  // namespace outrider
 
@@ -14,4 +14,4 @@ namespace outrider {
 #define OUTRIDER_ASSERT(expectation) \
     (static_cast<bool>(expectation)  \
          ? static_cast<void>(0)      \
-         : ::outrider::fail_assertion(#expectation, std::source_location::current()))
+         : ::outrider::fail_assertion(#expectation, ::outrider::SourcePlace::here()))

@@ -14,7 +14,7 @@ Error system_error(std::string_view what, int number) {
     return {
         Remedy::wait,
         "cannot " + std::string(what) + ": " +
-            std::strerror(number),  // NOLINT(concurrency-mt-unsafe)
+            std::strerror(number),
         number,
     };
 }

@@ -15,12 +15,10 @@ namespace outrider {
 template <class T>
 class [[nodiscard]] Result {
 public:
-    Result(T value)
-        : state_(std::in_place_index<0>, std::move(value)) {
-    }  // NOLINT(google-explicit-constructor)
-    Result(Error error)
-        : state_(std::in_place_index<1>, std::move(error)) {
-    }  // NOLINT(google-explicit-constructor)
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
@@ -61,7 +59,8 @@ template <>
 class [[nodiscard]] Result<void> {
 public:
     Result() = default;
-    Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Result(Error error) : error_(std::move(error)) {}
 
     [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
