@@ -58,6 +58,13 @@ target_link_libraries(
     PRIVATE outrider::config outrider::admin outrider::relay outrider::sqlite_store outrider::brokers
             nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog Threads::Threads outrider_flags
 )
+foreach(broker NATS RABBITMQ REDIS)
+    if(OUTRIDER_${broker})
+        string(TOLOWER ${broker} room)
+        target_compile_definitions(outrider PRIVATE OUTRIDER_${broker})
+        target_link_libraries(outrider PRIVATE outrider::${room})
+    endif()
+endforeach()
 if(OUTRIDER_POSTGRES)
     target_sources(outrider PRIVATE cli/store_postgres.cc)
     target_compile_definitions(outrider PRIVATE OUTRIDER_POSTGRES)

@@ -9,6 +9,15 @@
 
 #include "cli/exit_code.h"
 #include "cli/paths.h"
+#ifdef OUTRIDER_NATS
+#include "brokers/nats/broker.h"
+#endif
+#ifdef OUTRIDER_RABBITMQ
+#include "brokers/rabbitmq/broker.h"
+#endif
+#ifdef OUTRIDER_REDIS
+#include "brokers/redis/broker.h"
+#endif
 #ifdef OUTRIDER_POSTGRES
 #include "cli/store_postgres.h"
 #endif
@@ -89,6 +98,27 @@ std::shared_ptr<BrokerDriver> open_stdout(const SecretUrl& /*url*/) {
     return stdout_broker();
 }
 
+// Brokers behind a network: the room reads its own URL, in which all of its options stand.
+
+template <auto parse>
+Result<void> check_network(const SecretUrl& url) {
+    const auto options = parse(url.reveal(), {});
+    if (!options) return options.error();
+    return {};
+}
+
+template <auto parse, auto make>
+std::shared_ptr<BrokerDriver> open_network(const SecretUrl& url) {
+    const auto options = parse(url.reveal(), {});
+    if (!options) throw Stop(kUsage, options.error().text);
+    return make(*options);
+}
+
+template <auto parse, auto make>
+constexpr BrokerEntry network_entry(std::string_view scheme) {
+    return {scheme, check_network<parse>, open_network<parse, make>};
+}
+
 constexpr StoreEntry kStores[] = {
     {"sqlite", check_sqlite, open_sqlite, enqueue_sqlite, sqlite::schema_text},
 #ifdef OUTRIDER_POSTGRES
@@ -100,13 +130,24 @@ constexpr StoreEntry kStores[] = {
 constexpr BrokerEntry kBrokers[] = {
     {"file", check_file_broker, open_file},
     {"stdout", check_stdout, open_stdout},
+#ifdef OUTRIDER_NATS
+    network_entry<parse_nats_url, make_nats_broker>("nats"),
+    network_entry<parse_nats_url, make_nats_broker>("natss"),
+#endif
+#ifdef OUTRIDER_RABBITMQ
+    network_entry<parse_rabbitmq_url, make_rabbitmq_broker>("amqp"),
+    network_entry<parse_rabbitmq_url, make_rabbitmq_broker>("amqps"),
+#endif
+#ifdef OUTRIDER_REDIS
+    network_entry<parse_redis_url, make_redis_broker>("redis"),
+#endif
 };
 
 // Schemes that Outrider has, or will have, in other builds.
 constexpr std::array<std::string_view, 5> kOtherStores =
     {"postgres", "postgresql", "mysql", "mariadb", "sqlserver"};
 constexpr std::array<std::string_view, 10> kOtherBrokers =
-    {"kafka", "amqp", "amqps", "nats", "redis", "rediss", "mqtt", "mqtts", "http", "https"};
+    {"kafka", "amqp", "amqps", "nats", "natss", "redis", "mqtt", "mqtts", "http", "https"};
 
 template <class Entries>
 std::vector<std::string> schemes_of(const Entries& entries) {
@@ -146,6 +187,10 @@ std::string no_driver(
         return "'handler' is for relays embedded in a program (outrider::handler_broker); this "
                "one knows " +
                list(schemes);
+    }
+    if (scheme == "rediss") {
+        return "rediss: is not possible, since hiredis 0.14 has no TLS: use redis: through a "
+               "tunnel";
     }
     const bool is_other = std::find(others.begin(), others.end(), scheme) != others.end();
     if (is_other) {

@@ -497,7 +497,7 @@ class Configuration(CliTest):
             ("handler:", "embedded"),
             ("file:///nowhere/x.jsonl", "outrider.toml:6:1: the folder '/nowhere' does not exist"),
             ("file:.", "is a folder"),
-            ("fiel:x", "unknown scheme 'fiel': expected one of file:, stdout:; did you mean 'file'?"),
+            ("fiel:x", "unknown scheme 'fiel': expected one of file:, stdout:"),
             ("stdout:x", "write stdout:"),
         ):
             error = self.problems(CONFIG.replace("file:orders.jsonl", url))

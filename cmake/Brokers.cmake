@@ -1,0 +1,55 @@
+# Brokers behind a network, each with its client library: on where the library is found. Included from src/, so paths
+# are relative to it.
+include(CMakeDependentOption)
+find_package(PkgConfig)
+
+# cnats by pkg-config: the CMake files of Debian's package name a static library that it does not contain.
+if(PkgConfig_FOUND)
+    pkg_check_modules(HIREDIS IMPORTED_TARGET GLOBAL hiredis>=0.14)
+    pkg_check_modules(CNATS IMPORTED_TARGET GLOBAL libnats>=3.4)
+endif()
+find_package(rabbitmq-c 0.11 CONFIG QUIET GLOBAL)
+
+cmake_dependent_option(OUTRIDER_REDIS "Redis Streams (hiredis)" ON HIREDIS_FOUND OFF)
+cmake_dependent_option(OUTRIDER_NATS "NATS JetStream (cnats)" ON CNATS_FOUND OFF)
+cmake_dependent_option(OUTRIDER_RABBITMQ "RabbitMQ (rabbitmq-c)" ON rabbitmq-c_FOUND OFF)
+
+# What they share: targets, headers, CloudEvents, URLs, sockets.
+outrider_room(
+    wire
+    SOURCES brokers/wire/cloud_event.cc brokers/wire/encoder.cc brokers/wire/parameters.cc brokers/wire/socket.cc
+            brokers/wire/target.cc brokers/wire/url.cc
+    PUBLIC outrider::core
+    PRIVATE nlohmann_json::nlohmann_json
+)
+
+if(OUTRIDER_REDIS)
+    outrider_room(
+        redis
+        SOURCES brokers/redis/broker.cc brokers/redis/burst.cc brokers/redis/classify.cc brokers/redis/connection.cc
+                brokers/redis/options.cc brokers/redis/server_info.cc
+        PUBLIC outrider::wire
+        PRIVATE PkgConfig::HIREDIS
+    )
+endif()
+
+if(OUTRIDER_NATS)
+    outrider_room(
+        nats
+        SOURCES brokers/nats/broker.cc brokers/nats/classify.cc brokers/nats/connection.cc brokers/nats/flight.cc
+                brokers/nats/json.cc brokers/nats/options.cc brokers/nats/subject.cc brokers/nats/writer.cc
+        PUBLIC outrider::wire
+        PRIVATE PkgConfig::CNATS
+    )
+endif()
+
+if(OUTRIDER_RABBITMQ)
+    outrider_room(
+        rabbitmq
+        SOURCES brokers/rabbitmq/broker.cc brokers/rabbitmq/classify.cc brokers/rabbitmq/connection.cc
+                brokers/rabbitmq/flight.cc brokers/rabbitmq/options.cc brokers/rabbitmq/route.cc
+                brokers/rabbitmq/watchdog.cc brokers/rabbitmq/writer.cc
+        PUBLIC outrider::wire
+        PRIVATE rabbitmq::rabbitmq Threads::Threads
+    )
+endif()

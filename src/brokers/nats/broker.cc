@@ -1,0 +1,103 @@
+#include "brokers/nats/broker.h"
+
+#include <optional>
+
+#include "brokers/nats/connection.h"
+#include "brokers/nats/flight.h"
+#include "brokers/nats/subject.h"
+#include "brokers/nats/writer.h"
+
+namespace outrider {
+namespace nats {
+namespace {
+
+class NatsBroker final : public Broker {
+public:
+    NatsBroker(const NatsOptions& options, wire::Target target)
+        : options_(options),
+          writer_(options, std::move(target)) {}
+
+    // A stream may refuse one message (full, too large) and take the next.
+    [[nodiscard]] BrokerTraits traits() const override {
+        return {
+            .keeps_order = false,
+            .drops_duplicates = options_.deduplicate,
+            .payload_bytes_max = payload_bytes_max_};
+    }
+
+    void publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers)
+        override {
+        if (envelopes.empty()) return;
+        const Result<void> done = offer(envelopes, deadline, answers);
+        if (done) return;
+        connection_.reset();
+        for (Answer& answer : answers) {
+            if (answer.verdict == Verdict::unanswered && answer.reason.empty()) {
+                answer.reason = done.error().text;
+            }
+        }
+    }
+
+    [[nodiscard]] Result<void> ping(Deadline deadline) override {
+        if (Result<void> ready = connect(deadline); !ready) return ready;
+        Result<void> answer = connection_->flush(deadline);
+        if (!answer) connection_.reset();
+        return answer;
+    }
+
+private:
+    Result<void> connect(Deadline deadline) {
+        if (connection_ && !connection_->is_closed()) return {};
+        connection_.reset();
+        Result<Connection> opened = Connection::open(options_, deadline);
+        if (!opened) return opened.error();
+        connection_.emplace(std::move(opened).value());
+        payload_bytes_max_ = connection_->message_bytes_max();
+        return {};
+    }
+
+    Result<void> offer(
+        std::span<const Envelope> envelopes,
+        Deadline deadline,
+        std::span<Answer> answers
+    ) {
+        if (Result<void> ready = connect(deadline); !ready) return ready;
+        Flight flight(
+            {*connection_, writer_, options_, envelopes, answers, deadline, ++bursts_count_}
+        );
+        Result<void> made = flight.make();
+        if (flight.was_denied()) connection_.reset();
+        return made;
+    }
+
+    const NatsOptions options_;
+    Writer writer_;
+    std::optional<Connection> connection_;
+    std::size_t payload_bytes_max_ = 0;
+    std::uint64_t bursts_count_ = 0;
+};
+
+class NatsDriver final : public BrokerDriver {
+public:
+    explicit NatsDriver(NatsOptions options) : options_(std::move(options)) {}
+
+    [[nodiscard]] Result<std::unique_ptr<Broker>> open() override {
+        Result<wire::Target> target = parse_target(options_.wire.target);
+        if (!target) return target.error();
+        return std::unique_ptr<Broker>(
+            std::make_unique<NatsBroker>(options_, std::move(target).value())
+        );
+    }
+
+private:
+    const NatsOptions options_;
+};
+
+}  // namespace
+}  // namespace nats
+
+std::shared_ptr<BrokerDriver> make_nats_broker(const NatsOptions& options) {
+    return std::make_shared<nats::NatsDriver>(options);
+}
+
+}  // namespace outrider

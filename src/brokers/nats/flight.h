@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "brokers/nats/connection.h"
+#include "brokers/nats/writer.h"
+#include "core/batch.h"
+#include "core/verdict.h"
+
+namespace outrider::nats {
+
+// One burst on its way: published with a window of messages that are not acknowledged yet, each of
+// which asks for its acknowledgement at an address of its own.
+class Flight {
+public:
+    struct Parts {
+        Connection& connection;
+        Writer& writer;
+        const NatsOptions& options;
+        std::span<const Envelope> envelopes;
+        std::span<Answer> answers;
+        Deadline deadline;
+        std::uint64_t number;  // of the burst, so that late replies of another are recognised
+    };
+
+    explicit Flight(Parts parts);
+
+    // Publishes everything and collects the answers. An error leaves the rest unanswered; the
+    // connection must then go, since replies may still be on their way.
+    [[nodiscard]] Result<void> make();
+
+    // The server has complained about a subject: the connection remembers that, and should go.
+    [[nodiscard]] bool was_denied() const { return was_denied_; }
+
+private:
+    [[nodiscard]] Result<void> publish_all();
+    [[nodiscard]] Result<void> send(std::size_t place);
+    [[nodiscard]] Result<void> drain(std::size_t waiting_max);
+    [[nodiscard]] std::size_t waiting() const { return open_count_ - nobody_; }
+    [[nodiscard]] bool is_full() const;
+    void take(natsMsg& reply);
+    void close(std::size_t place, Answer answer);
+    void refuse_denied();
+    void refuse_strange();
+    void refuse_unheard();
+
+    Parts parts_;
+    std::string address_;     // of this burst's replies
+    std::vector<bool> open_;  // published, and not answered yet
+    std::size_t open_count_ = 0;
+    std::size_t open_bytes_ = 0;
+    std::size_t nobody_ = 0;  // how many of the open ones have a subject that nobody listens to
+    bool was_denied_ = false;
+};
+
+}  // namespace outrider::nats

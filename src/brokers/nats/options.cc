@@ -1,0 +1,70 @@
+#include "brokers/nats/options.h"
+
+#include "brokers/nats/subject.h"
+#include "brokers/wire/parameters.h"
+
+namespace outrider {
+namespace {
+
+constexpr std::uint16_t kPort = 4222;
+
+Result<void> read_parameters(std::vector<wire::Parameter> given, NatsOptions& options) {
+    wire::Parameters parameters(std::move(given));
+    parameters.text("stream", options.stream);
+    parameters.flag("deduplicate", options.deduplicate);
+    parameters.duration("ack_wait", options.ack_wait);
+    parameters.text("token", options.token);
+    parameters.text("creds", options.creds);
+    parameters.text("tls_ca", options.tls_ca);
+    parameters.text("tls_cert", options.tls_cert);
+    parameters.text("tls_key", options.tls_key);
+    parameters.text("tls_name", options.tls_name);
+    parameters.wire(options.wire);
+    return parameters.finish();
+}
+
+Result<void> check(const NatsOptions& options) {
+    const int logins = (options.user.empty() ? 0 : 1) + (options.token.empty() ? 0 : 1) +
+                       (options.creds.empty() ? 0 : 1);
+    if (logins > 1) {
+        return Error{Remedy::correct, "a nats: URL takes a user, a token or creds: one of them"};
+    }
+    if (options.tls_cert.empty() != options.tls_key.empty()) {
+        return Error{Remedy::correct, "tls_cert and tls_key belong together"};
+    }
+    if (options.ack_wait <= Duration::zero()) {
+        return Error{Remedy::correct, "ack_wait must be longer than 0"};
+    }
+    const Result<wire::Target> target = nats::parse_target(options.wire.target);
+    if (!target) return target.error();
+    return {};
+}
+
+}  // namespace
+
+Result<NatsOptions> parse_nats_url(std::string_view url, NatsOptions defaults) {
+    Result<wire::Url> parsed = wire::parse_url(url);
+    if (!parsed) return parsed.error();
+    const bool is_tls = parsed->scheme == "natss" || parsed->scheme == "tls";
+    if (!is_tls && parsed->scheme != "nats") return Error{Remedy::correct, "expected a nats: URL"};
+    if (!parsed->path.empty()) return Error{Remedy::correct, "a nats: URL has no path"};
+    NatsOptions options = std::move(defaults);
+    options.tls = is_tls;
+    options.endpoints = std::move(parsed->endpoints);
+    for (wire::Endpoint& endpoint : options.endpoints) {
+        if (endpoint.port == 0) endpoint.port = kPort;
+    }
+    if (!parsed->user.empty() && parsed->password.empty()) {
+        // Logs mask passwords and parameters, but not users.
+        return Error{Remedy::correct, "write a token as ?token=..., not before the @"};
+    }
+    options.user = parsed->user;
+    options.password = parsed->password;
+    if (Result<void> read = read_parameters(std::move(parsed->parameters), options); !read) {
+        return read.error();
+    }
+    if (Result<void> good = check(options); !good) return good.error();
+    return options;
+}
+
+}  // namespace outrider

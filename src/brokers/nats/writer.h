@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "brokers/nats/connection.h"
+#include "brokers/nats/options.h"
+#include "brokers/wire/encoder.h"
+#include "brokers/wire/target.h"
+#include "core/verdict.h"
+
+namespace outrider::nats {
+
+// Makes messages for the library out of envelopes. Keeps its memory from message to message. One
+// thread at a time.
+class Writer {
+public:
+    Writer(const NatsOptions& options, wire::Target target);
+
+    // The subject that the message goes to. Lives until the next call.
+    [[nodiscard]] const std::string& subject_of(const Envelope& envelope);
+
+    // The message, to be answered at `reply`. Null: it cannot be one, and `flaw` says why.
+    [[nodiscard]] Message write(const Envelope& envelope, const std::string& reply, Answer& flaw);
+
+private:
+    [[nodiscard]] bool add_headers(natsMsg* message, const Envelope& envelope, Answer& flaw);
+    [[nodiscard]] bool add(natsMsg* message, std::string_view name, std::string_view value);
+
+    const NatsOptions options_;
+    const wire::Target target_;
+    wire::Encoder encoder_;
+    wire::Encoded encoded_;
+    std::string subject_;
+    std::string name_;
+    std::string value_;
+};
+
+}  // namespace outrider::nats

@@ -1,0 +1,103 @@
+#include "brokers/rabbitmq/broker.h"
+
+#include "brokers/rabbitmq/connection.h"
+#include "brokers/rabbitmq/flight.h"
+#include "brokers/rabbitmq/route.h"
+#include "brokers/rabbitmq/watchdog.h"
+#include "brokers/rabbitmq/writer.h"
+
+namespace outrider {
+namespace rabbitmq {
+namespace {
+
+class RabbitmqBroker final : public Broker {
+public:
+    RabbitmqBroker(const RabbitmqOptions& options, Route route)
+        : options_(options),
+          writer_(options, std::move(route)) {}
+
+    // A queue may refuse one message (full, unroutable) and take the next.
+    [[nodiscard]] BrokerTraits traits() const override {
+        return {.keeps_order = false, .payload_bytes_max = payload_bytes_max_};
+    }
+
+    void publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers)
+        override {
+        if (envelopes.empty()) return;
+        const Result<void> done = offer(envelopes, deadline, answers);
+        if (done) return;
+        connection_.reset();
+        for (Answer& answer : answers) {
+            // A returned message whose confirm never came has a reason that is no longer true.
+            if (answer.verdict == Verdict::unanswered) answer.reason = done.error().text;
+        }
+    }
+
+    [[nodiscard]] Result<void> ping(Deadline deadline) override {
+        if (Result<void> ready = connect(deadline); !ready) return ready;
+        const Watchdog::Shift shift(watchdog_, connection_->socket(), deadline);
+        Result<void> answer = connection_->ask(deadline);
+        if (!answer) lose_connection_ = true;
+        return answer;
+    }
+
+private:
+    Result<void> connect(Deadline deadline) {
+        if (connection_ && !lose_connection_ && !connection_->is_stale()) return {};
+        connection_.reset();
+        lose_connection_ = false;
+        Result<std::unique_ptr<Connection>> opened = Connection::open(options_, deadline);
+        if (!opened) return opened.error();
+        connection_ = std::move(opened).value();
+        return {};
+    }
+
+    Result<void> offer(
+        std::span<const Envelope> envelopes,
+        Deadline deadline,
+        std::span<Answer> answers
+    ) {
+        if (Result<void> ready = connect(deadline); !ready) return ready;
+        const Watchdog::Shift shift(watchdog_, connection_->socket(), deadline);
+        return Flight({*connection_,
+                       writer_,
+                       options_,
+                       envelopes,
+                       answers,
+                       deadline,
+                       payload_bytes_max_})
+            .make();
+    }
+
+    const RabbitmqOptions options_;
+    Writer writer_;
+    Watchdog watchdog_;
+    std::unique_ptr<Connection> connection_;
+    bool lose_connection_ = false;  // a failed ping: while it is watched it must not be closed
+    std::size_t payload_bytes_max_ = 0;
+};
+
+class RabbitmqDriver final : public BrokerDriver {
+public:
+    explicit RabbitmqDriver(RabbitmqOptions options) : options_(std::move(options)) {}
+
+    [[nodiscard]] Result<std::unique_ptr<Broker>> open() override {
+        Result<Route> route = Route::parse(options_);
+        if (!route) return route.error();
+        return std::unique_ptr<Broker>(
+            std::make_unique<RabbitmqBroker>(options_, std::move(route).value())
+        );
+    }
+
+private:
+    const RabbitmqOptions options_;
+};
+
+}  // namespace
+}  // namespace rabbitmq
+
+std::shared_ptr<BrokerDriver> make_rabbitmq_broker(const RabbitmqOptions& options) {
+    return std::make_shared<rabbitmq::RabbitmqDriver>(options);
+}
+
+}  // namespace outrider

@@ -1,0 +1,75 @@
+#include "brokers/redis/server_info.h"
+
+#include <charconv>
+
+namespace outrider::redis {
+namespace {
+
+template <class Number>
+Number number(std::string_view text) {
+    Number value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+void read_version(ServerInfo& info, std::string_view value) {
+    info.version = std::string(value);
+    info.major = number<int>(value);
+    const std::size_t dot = value.find('.');
+    if (dot != std::string_view::npos) info.minor = number<int>(value.substr(dot + 1));
+}
+
+void read_line(ServerInfo& info, std::string_view line) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) return;
+    const std::string_view name = line.substr(0, colon);
+    const std::string_view value = line.substr(colon + 1);
+    if (name == "redis_version") read_version(info, value);
+    if (name == "slave_read_only") info.is_read_only = value == "1";
+    if (name == "loading") info.is_loading = value == "1";
+    if (name == "used_memory") info.used_memory = number<std::uint64_t>(value);
+    if (name == "maxmemory") info.maxmemory = number<std::uint64_t>(value);
+    if (name == "maxmemory_policy") info.maxmemory_policy = std::string(value);
+}
+
+// Streams have no expiry, so the volatile policies leave them alone.
+bool evicts_streams(const ServerInfo& info) {
+    return info.maxmemory > 0 && info.maxmemory_policy.starts_with("allkeys-");
+}
+
+}  // namespace
+
+ServerInfo parse_info(std::string_view text) {
+    ServerInfo info;
+    while (!text.empty()) {
+        const std::size_t end = text.find("\r\n");
+        read_line(info, text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 2);
+    }
+    return info;
+}
+
+Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
+    if (info.is_loading) return Error{Remedy::wait, "Redis is still loading its data"};
+    if (info.is_read_only) return Error{Remedy::wait, "this Redis is a read-only replica"};
+    if (evicts_streams(info) && !options.allow_eviction) {
+        return Error{
+            Remedy::correct,
+            "this Redis evicts whole streams when its memory is full (maxmemory-policy " +
+                info.maxmemory_policy + "): set it to noeviction, or say allow_eviction=true"};
+    }
+    const bool is_full = info.maxmemory > 0 && info.used_memory >= info.maxmemory;
+    if (is_full && !info.maxmemory_policy.starts_with("allkeys-")) {
+        return Error{Remedy::wait, "the memory of this Redis is full (maxmemory)"};
+    }
+    const bool has_waitaof = info.major > 7 || (info.major == 7 && info.minor >= 2);
+    if (options.fsync && info.major != 0 && !has_waitaof) {
+        return Error{
+            Remedy::upgrade,
+            "fsync=true needs WAITAOF, that is Redis 7.2; this is " + info.version +
+                ": set appendfsync always on the server instead"};
+    }
+    return {};
+}
+
+}  // namespace outrider::redis

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "brokers/redis/options.h"
+
+namespace outrider::redis {
+
+// What a server says about itself. What it would not say keeps its default, which objects to
+// nothing.
+struct ServerInfo {
+    int major = 0;  // 0: not known
+    int minor = 0;
+    bool is_read_only = false;  // a replica that takes no writes
+    bool is_loading = false;
+    std::uint64_t used_memory = 0;
+    std::uint64_t maxmemory = 0;  // 0: no limit
+    std::string maxmemory_policy;
+    std::string version;
+};
+
+// Reads the reply to INFO.
+[[nodiscard]] ServerInfo parse_info(std::string_view text);
+
+// Whether such a server may be used with these options, and would take a message now. The error
+// says why not, and what to change. Pure.
+[[nodiscard]] Result<void> check_server(const ServerInfo& info, const RedisOptions& options);
+
+}  // namespace outrider::redis

@@ -1,0 +1,417 @@
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "brokers/nats/broker.h"
+#include "brokers/nats/classify.h"
+#include "brokers/nats/subject.h"
+#include "brokers/support/certificates.h"
+#include "brokers/support/messages.h"
+#include "brokers/support/nats_server.h"
+
+namespace outrider::live {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::unique_ptr<Broker> open(const std::string& url) {
+    const Result<NatsOptions> options = parse_nats_url(url);
+    EXPECT_TRUE(options) << options.error().text;
+    return std::move(make_nats_broker(*options)->open()).value();
+}
+
+// Every test finds a server with one empty stream.
+class Nats : public ::testing::Test {
+protected:
+    Nats() {
+        const NatsClient client(nats_server().url());
+        client.delete_streams();
+        client.add_stream("SHOP", "shop.>");
+    }
+
+    static std::unique_ptr<Broker> open_with(const std::string& parameters) {
+        return open(nats_server().url() + "?target=shop.{topic}&" + parameters);
+    }
+    static std::unique_ptr<Broker> open_shop() { return open_with(""); }
+    static std::vector<NatsClient::Message> read() {
+        return NatsClient(nats_server().url()).read("SHOP");
+    }
+};
+
+Messages one() {
+    Messages messages;
+    messages.add("t", "k", "x");
+    return messages;
+}
+
+void expect_outage(const std::vector<Answer>& answers, const std::string& part) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::unanswered);
+        EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
+    }
+}
+
+void expect_all(const std::vector<Answer>& answers) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
+    }
+}
+
+TEST_F(Nats, PublishesAWholeBurst) {
+    Messages messages;
+    for (int i = 0; i < 20'000; ++i) messages.add("orders", std::to_string(i), "x");
+    const auto broker = open_shop();
+    expect_all(publish(*broker, messages));
+    EXPECT_EQ(NatsClient(nats_server().url()).count("SHOP"), 20'000U);
+    EXPECT_EQ(broker->traits().payload_bytes_max, 1U << 20U);
+    EXPECT_FALSE(broker->traits().keeps_order);
+    EXPECT_TRUE(broker->traits().drops_duplicates);
+}
+
+TEST_F(Nats, DropsWhatItHasAlready) {
+    const Messages messages = one();
+    const auto broker = open_shop();
+    expect_all(publish(*broker, messages));
+    expect_all(publish(*broker, messages));
+    const auto found = read();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(header(found[0].get(), "Nats-Msg-Id"), messages.envelopes()[0].id.to_string());
+}
+
+TEST_F(Nats, WritesCloudEventsInBinaryMode) {
+    testing::Received message;
+    message.topic = "orders";
+    message.key = "4 2";
+    message.content_type = "application/json";
+    message.payload = "{}";
+    message.headers = {{"traceparent", "00-ab"}};
+    Messages messages;
+    const MessageId id = messages.add(message).id;
+    expect_all(publish(*open_with("format=cloudevents-binary"), messages));
+    const auto found = read();
+    ASSERT_EQ(found.size(), 1U);
+    natsMsg* got = found[0].get();
+    EXPECT_EQ(header(got, "ce-id"), id.to_string());
+    EXPECT_EQ(header(got, "ce-partitionkey"), "4%202");
+    EXPECT_EQ(header(got, "ce-datacontenttype"), "application/json");
+    EXPECT_EQ(header(got, "ce-traceparent"), "00-ab");
+    EXPECT_EQ(header(got, "traceparent"), "00-ab");
+    EXPECT_STREQ(natsMsg_GetSubject(got), "shop.orders");
+    EXPECT_EQ(payload(found[0]), "{}");
+}
+
+TEST_F(Nats, RefusesWhatNoStreamTakesAndDeliversItLater) {
+    Messages messages;
+    messages.add("shop.a", "a", "1");
+    messages.add("lost.b", "b", "2");
+    messages.add("lost.c", "c", "3");
+    messages.add("shop.d", "d", "4");
+    const auto broker = open(nats_server().url());
+    const std::vector<Answer> answers = publish(*broker, messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+    EXPECT_EQ(answers[1].verdict, Verdict::refused);
+    EXPECT_NE(answers[1].reason.find("lost.b"), std::string::npos) << answers[1].reason;
+    EXPECT_EQ(answers[2].verdict, Verdict::refused);
+    EXPECT_EQ(answers[3].verdict, Verdict::acknowledged);
+    NatsClient(nats_server().url()).add_stream("LOST", "lost.>");
+    expect_all(publish(*broker, messages));
+    EXPECT_EQ(NatsClient(nats_server().url()).count("LOST"), 2U);
+    EXPECT_EQ(NatsClient(nats_server().url()).count("SHOP"), 2U);
+}
+
+TEST_F(Nats, FindsAMessageThatIsTooLarge) {
+    NatsClient(nats_server().url()).add_stream("SMALL", "small.>", [](jsStreamConfig& config) {
+        config.MaxMsgSize = 1000;
+    });
+    Messages messages;
+    messages.add("shop.a", "a", "1");
+    messages.add("shop.b", "b", std::string(1U << 20U, 'x'));  // with its headers: too large
+    messages.add("small.c", "c", std::string(2000, 'x'));
+    messages.add("shop.d", "d", "4");
+    const std::vector<Answer> answers = publish(*open(nats_server().url()), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged);
+    EXPECT_EQ(answers[1].verdict, Verdict::unacceptable) << answers[1].reason;
+    EXPECT_EQ(answers[2].verdict, Verdict::unacceptable) << answers[2].reason;
+    EXPECT_EQ(answers[3].verdict, Verdict::acknowledged);
+}
+
+TEST_F(Nats, RefusesWhatAFullStreamRefuses) {
+    NatsClient(nats_server().url()).add_stream("FULL", "full.>", [](jsStreamConfig& config) {
+        config.MaxMsgs = 2;
+        config.Discard = js_DiscardNew;
+    });
+    Messages messages;
+    for (int i = 0; i < 4; ++i) messages.add("full.x", std::to_string(i), "x");
+    const std::vector<Answer> answers = publish(*open(nats_server().url()), messages);
+    EXPECT_EQ(count(answers, Verdict::acknowledged), 2U);
+    EXPECT_EQ(count(answers, Verdict::refused), 2U);
+    EXPECT_NE(answers[3].reason.find("maximum messages"), std::string::npos) << answers[3].reason;
+}
+
+TEST_F(Nats, RefusesTheWrongStream) {
+    const std::vector<Answer> answers = publish(*open_with("stream=OTHER"), one());
+    EXPECT_EQ(answers[0].verdict, Verdict::refused);
+    EXPECT_TRUE(read().empty());
+    expect_all(publish(*open_with("stream=SHOP"), one()));
+}
+
+TEST_F(Nats, CarriesAnyTopicInASubject) {
+    Messages messages;
+    messages.add("a b*c>d%e\tü", "", "1");
+    messages.add("a..b", "", "2");
+    const std::vector<Answer> answers = publish(*open_shop(), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+    EXPECT_EQ(answers[1].verdict, Verdict::refused);
+    const auto found = read();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_STREQ(natsMsg_GetSubject(found[0].get()), "shop.a%20b%2Ac%3Ed%25e%09ü");
+}
+
+TEST_F(Nats, TakesNoHeaderThatWouldBreakTheProtocol) {
+    const auto verdict_of = [](Header one) {
+        testing::Received message;
+        message.topic = "t";
+        message.headers = {std::move(one)};
+        Messages messages;
+        messages.add(std::move(message));
+        return publish(*open_shop(), messages).front().verdict;
+    };
+    EXPECT_EQ(verdict_of({"x", "a\r\nPUB y 0"}), Verdict::unacceptable);
+    EXPECT_EQ(verdict_of({"x: y\r\nz", "a"}), Verdict::unacceptable);
+    EXPECT_EQ(verdict_of({"nats-rollup", "all"}), Verdict::unacceptable);
+    EXPECT_EQ(verdict_of({"x", ""}), Verdict::acknowledged);
+}
+
+// failures.md F62: a service answers on the subject.
+TEST_F(Nats, TakesNobodyElsesAnswerForAnAcknowledgement) {
+    const NatsClient client(nats_server().url());
+    natsSubscription* service = nullptr;
+    const auto reply_junk =
+        [](natsConnection* connection, natsSubscription*, natsMsg* request, void*) {
+            natsConnection_PublishString(connection, natsMsg_GetReply(request), "{\"ok\":true}");
+            natsMsg_Destroy(request);
+        };
+    natsConnection_Subscribe(&service, client.get(), "service.x", reply_junk, nullptr);
+    natsSubscription* beside = nullptr;
+    natsConnection_Subscribe(&beside, client.get(), "shop.x", reply_junk, nullptr);
+    natsConnection_Flush(client.get());
+    Messages messages;
+    messages.add("service.x", "a", "1");
+    messages.add("shop.x", "b", "2");
+    const auto broker = open(nats_server().url() + "?ack_wait=300ms");
+    const std::vector<Answer> answers = publish(*broker, messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::refused);
+    EXPECT_NE(answers[0].reason.find("not JetStream"), std::string::npos) << answers[0].reason;
+    EXPECT_EQ(answers[1].verdict, Verdict::acknowledged);
+    natsSubscription_Destroy(service);
+    natsSubscription_Destroy(beside);
+}
+
+TEST_F(Nats, SurvivesAKillInMidBurst) {
+    Messages messages;
+    for (int i = 0; i < 60'000; ++i) messages.add("t", std::to_string(i), std::string(200, 'x'));
+    const auto broker = open_shop();
+    std::vector<Answer> answers;
+    std::jthread publisher([&] { answers = publish(*broker, messages, seconds(60)); });
+    EXPECT_TRUE(wait_until([] { return NatsClient(nats_server().url()).count("SHOP") > 2000; }));
+    nats_server().kill();
+    publisher.join();
+    const std::size_t acknowledged = count(answers, Verdict::acknowledged);
+    EXPECT_GT(acknowledged, 0U);
+    EXPECT_EQ(count(answers, Verdict::unanswered), answers.size() - acknowledged);
+    EXPECT_LT(acknowledged, answers.size());
+    EXPECT_FALSE(answers.back().reason.empty());
+    nats_server().start();
+    EXPECT_GE(NatsClient(nats_server().url()).count("SHOP"), acknowledged);
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Nats, StopsAtTheDeadlineWhenFrozen) {
+    Messages many;
+    for (int i = 0; i < 500; ++i) many.add("t", std::to_string(i), std::string(20'000, 'x'));
+    const auto broker = open_shop();
+    expect_all(publish(*broker, one()));
+    nats_server().freeze();
+    const MonoTime start = SystemClock().now();
+    expect_outage(publish(*broker, one(), milliseconds(300)), "");
+    EXPECT_LT(SystemClock().now() - start, seconds(2));
+    expect_outage(publish(*broker, many, milliseconds(300)), "");
+    EXPECT_FALSE(broker->ping(in(milliseconds(200))));
+    EXPECT_LT(SystemClock().now() - start, seconds(4));
+    nats_server().thaw();
+    EXPECT_TRUE(broker->ping(in(seconds(10))));
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Nats, StopsAtTheDeadlineWhenFrozenInMidBurst) {
+    Messages many;
+    for (int i = 0; i < 2000; ++i) many.add("t", std::to_string(i), std::string(20'000, 'x'));
+    const auto broker = open_shop();
+    expect_all(publish(*broker, one()));
+    std::vector<Answer> answers;
+    const MonoTime start = SystemClock().now();
+    std::jthread publisher([&] { answers = publish(*broker, many, milliseconds(600)); });
+    EXPECT_TRUE(wait_until([] { return NatsClient(nats_server().url()).count("SHOP") > 10; }));
+    nats_server().freeze();
+    publisher.join();
+    EXPECT_LT(SystemClock().now() - start, seconds(4));
+    nats_server().thaw();
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Nats, RefusesWhatTheUserMayNotPublish) {
+    const NatsServer guarded(
+        "authorization { users = ["
+        " {user: admin, password: secret},"
+        " {user: shop, password: secret, permissions: {publish: [\"shop.>\"],"
+        " subscribe: [\"_INBOX.>\"]}} ] }",
+        "admin:secret@"
+    );
+    NatsClient(guarded.url()).add_stream("SHOP", "shop.>");
+    NatsClient(guarded.url()).add_stream("ADMIN", "admin.>");
+    const auto broker = open(guarded.url("shop:secret@"));
+    Messages messages;
+    messages.add("shop.a", "a", "1");
+    messages.add("admin.b", "b", "2");
+    messages.add("shop.c", "c", "3");
+    const std::vector<Answer> answers = publish(*broker, messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+    EXPECT_EQ(answers[1].verdict, Verdict::refused) << answers[1].reason;
+    EXPECT_NE(answers[1].reason.find("admin.b"), std::string::npos) << answers[1].reason;
+    EXPECT_EQ(answers[2].verdict, Verdict::acknowledged);
+}
+
+TEST_F(Nats, NeverSaysThePassword) {
+    const NatsServer guarded("authorization { user: me, password: opensesame }", "me:opensesame@");
+    NatsClient(guarded.url()).add_stream("ALL", "t");
+    const std::vector<Answer> answers = publish(*open(guarded.url("me:opensimsim@")), one());
+    expect_outage(answers, "uthorization");
+    EXPECT_EQ(answers[0].reason.find("opensimsim"), std::string::npos);
+    expect_all(publish(*open(guarded.url()), one()));
+}
+
+TEST_F(Nats, LogsInWithAToken) {
+    const NatsServer guarded("authorization { token: sesame }", "sesame@");
+    NatsClient(guarded.url()).add_stream("ALL", "t");
+    expect_all(publish(*open(guarded.url("") + "?token=sesame"), one()));
+    expect_outage(publish(*open(guarded.url("")), one()), "uthorization");
+}
+
+TEST_F(Nats, TriesEveryServer) {
+    const std::string dead = "nats://127.0.0.1:" + std::to_string(free_port());
+    const std::string port = std::to_string(nats_server().port());
+    expect_all(publish(*open(dead + ",127.0.0.1:" + port + "?target=shop.{topic}"), one()));
+}
+
+TEST_F(Nats, VerifiesTheServersCertificate) {
+    const Certificates good("IP:127.0.0.1");
+    const Certificates other("IP:127.0.0.1");
+    const NatsServer guarded(
+        "tls { cert_file: \"" + good.certificate() + "\", key_file: \"" + good.key() + "\" }"
+    );
+    const std::string place = "natss://127.0.0.1:" + std::to_string(guarded.port());
+    const auto ping = [&](const std::string& parameters) {
+        return open(place + "?" + parameters)->ping(in(seconds(5)));
+    };
+    EXPECT_TRUE(ping("tls_ca=" + good.authority()));
+    EXPECT_FALSE(ping("tls_ca=" + other.authority()));
+    EXPECT_FALSE(ping(""));
+    EXPECT_FALSE(ping("tls_name=elsewhere&tls_ca=" + good.authority()));
+    guarded.freeze();
+    const MonoTime start = SystemClock().now();
+    EXPECT_FALSE(open(place)->ping(in(milliseconds(300))));
+    EXPECT_LT(SystemClock().now() - start, seconds(2));
+    guarded.thaw();
+}
+
+TEST_F(Nats, RefusesAServerWithoutTlsWhenItWasAskedFor) {
+    const std::string port = std::to_string(nats_server().port());
+    EXPECT_FALSE(open("natss://127.0.0.1:" + port)->ping(in(seconds(5))));
+}
+
+TEST(NatsClassify, KnowsWhatIsWhose) {
+    EXPECT_EQ(nats::classify(400, 10054), Verdict::unacceptable);
+    EXPECT_EQ(nats::classify(400, 10097), Verdict::unacceptable);
+    EXPECT_EQ(nats::classify(503, 10008), Verdict::unanswered);
+    EXPECT_EQ(nats::classify(500, 10047), Verdict::unanswered);
+    EXPECT_EQ(nats::classify(503, 10076), Verdict::unanswered);
+    EXPECT_EQ(nats::classify(400, 10060), Verdict::refused);
+    EXPECT_EQ(nats::classify(503, 10077), Verdict::refused);
+    EXPECT_EQ(nats::classify(404, 10059), Verdict::refused);
+    EXPECT_EQ(nats::classify(400, 10109), Verdict::refused);
+    EXPECT_EQ(nats::classify(503, 1), Verdict::unanswered);
+    EXPECT_EQ(nats::classify(429, 1), Verdict::unanswered);
+    EXPECT_EQ(nats::classify(400, 1), Verdict::refused);
+    EXPECT_EQ(nats::classify(0, 0), Verdict::refused);
+}
+
+TEST(NatsAck, CountsOnlyWithStreamAndSequence) {
+    const auto verdict = [](std::string_view text, std::string_view stream = "") {
+        return nats::read_ack(text, stream)->verdict;
+    };
+    EXPECT_EQ(verdict(R"({"stream":"S","seq":1})"), Verdict::acknowledged);
+    EXPECT_EQ(verdict(R"({"stream":"S","seq":7,"duplicate":true})"), Verdict::acknowledged);
+    EXPECT_EQ(verdict(R"({"stream":"S","seq":0,"duplicate":true})"), Verdict::unanswered);
+    EXPECT_EQ(verdict(R"({"stream":"S","seq":"x"})"), Verdict::unanswered);
+    EXPECT_EQ(verdict(R"({"stream":"S","seq":1})", "T"), Verdict::refused);
+    EXPECT_EQ(verdict(R"({"stream":"S","seq":1})", "S"), Verdict::acknowledged);
+    EXPECT_EQ(
+        verdict(R"({"error":{"code":503,"err_code":10077,"description":"full"},"seq":0})"),
+        Verdict::refused
+    );
+    EXPECT_EQ(verdict(R"({"error":{"code":"?","err_code":[]}})"), Verdict::refused);
+    EXPECT_EQ(
+        verdict(R"( { "seq" : 3 , "x":[{"y":"]}"}], "stream" : "S" } )"), Verdict::acknowledged
+    );
+    for (const char* junk :
+         {"",
+          "+OK",
+          "[]",
+          "{}",
+          R"({"seq":1})",
+          R"({"stream":1,"seq":1})",
+          R"({"stream":"S","seq":1)",
+          R"({"stream":"S","seq":1}})",
+          R"({"stream":"S)",
+          R"({"stream":"S\)",
+          R"({"stream":"S",})",
+          R"({"a":[,"stream":"S","seq":1})",
+          "{\"a\":\"\\",
+          "{,}",
+          "{\"\":}"}) {
+        EXPECT_FALSE(nats::read_ack(junk, "")) << junk;
+    }
+}
+
+TEST(NatsUrl, ReadsOptions) {
+    const Result<NatsOptions> options =
+        parse_nats_url("nats://me:pw@a,b:5000?stream=S&deduplicate=false&ack_wait=2s");
+    ASSERT_TRUE(options) << options.error().text;
+    ASSERT_EQ(options->endpoints.size(), 2U);
+    EXPECT_EQ(wire::to_string(options->endpoints[0]), "a:4222");
+    EXPECT_EQ(wire::to_string(options->endpoints[1]), "b:5000");
+    EXPECT_EQ(options->stream, "S");
+    EXPECT_FALSE(options->deduplicate);
+    EXPECT_FALSE(options->tls);
+    EXPECT_TRUE(parse_nats_url("natss://a")->tls);
+}
+
+TEST(NatsUrl, SaysWhatItCannotDo) {
+    const auto complaint = [](std::string_view url) {
+        const Result<NatsOptions> options = parse_nats_url(url);
+        return options ? std::string("fine") : options.error().text;
+    };
+    EXPECT_NE(complaint("nats://a/b").find("no path"), std::string::npos);
+    EXPECT_NE(complaint("nats://a?token=t&creds=x").find("one of them"), std::string::npos);
+    EXPECT_NE(complaint("nats://geheim@a").find("?token="), std::string::npos);
+    EXPECT_EQ(complaint("nats://geheim@a").find("geheim"), std::string::npos);
+    EXPECT_NE(complaint("nats://a?tls_cert=x").find("belong together"), std::string::npos);
+    EXPECT_NE(complaint("nats://a?target=x.>").find("wildcard"), std::string::npos);
+    EXPECT_NE(complaint("nats://a?ack_wait=0s").find("longer"), std::string::npos);
+    EXPECT_NE(complaint("http://a").find("nats:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace outrider::live

@@ -1,0 +1,346 @@
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "brokers/redis/broker.h"
+#include "brokers/redis/classify.h"
+#include "brokers/redis/server_info.h"
+#include "brokers/redis_fixture.h"
+#include "brokers/support/messages.h"
+
+namespace outrider::live {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Every test finds an empty server with its settings as they were.
+class Redis : public ::testing::Test {
+protected:
+    Redis() {
+        RedisClient client(redis_server().port());
+        client.run({"FLUSHALL"});
+        for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+                 {"maxmemory", "0"},
+                 {"maxmemory-policy", "noeviction"},
+                 {"proto-max-bulk-len", "512mb"}}) {
+            client.run({"CONFIG", "SET", name, value});
+        }
+    }
+
+    static std::unique_ptr<Broker> open(const std::string& url) {
+        const Result<RedisOptions> options = parse_redis_url(url);
+        EXPECT_TRUE(options) << options.error().text;
+        return std::move(make_redis_broker(*options)->open()).value();
+    }
+    static std::unique_ptr<Broker> open_with(const std::string& parameters) {
+        return open(redis_server().url() + "?" + parameters);
+    }
+    static std::unique_ptr<Broker> open() { return open(redis_server().url()); }
+
+    static void command(const std::vector<std::string>& words) {
+        RedisClient(redis_server().port()).run(words);
+    }
+};
+
+std::vector<std::string> payloads(const std::string& stream) {
+    std::vector<std::string> found;
+    for (const Entry& entry : read_stream(stream)) found.push_back(entry.field("payload"));
+    return found;
+}
+
+Messages one(std::string payload = "x") {
+    Messages messages;
+    messages.add("t", "k", std::move(payload));
+    return messages;
+}
+
+void expect_outage(const std::vector<Answer>& answers, const std::string& part) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::unanswered);
+        EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
+    }
+}
+
+void expect_all(const std::vector<Answer>& answers) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
+    }
+}
+
+TEST_F(Redis, KeepsTheOrderOfAKeyOverManyTransactions) {
+    Messages messages;
+    for (int i = 0; i < 5500; ++i) messages.add("t", "k", std::to_string(i));
+    const auto broker = open();
+    EXPECT_TRUE(broker->traits().keeps_order);
+    expect_all(publish(*broker, messages));
+    const std::vector<std::string> found = payloads("t");
+    ASSERT_EQ(found.size(), 5500U);
+    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], std::to_string(i));
+}
+
+TEST_F(Redis, WritesCloudEventsInBinaryMode) {
+    testing::Received message;
+    message.topic = "orders";
+    message.key = "42";
+    message.content_type = "application/json";
+    message.payload = "{}";
+    message.headers = {{"traceparent", "00-ab"}};
+    Messages messages;
+    const MessageId id = messages.add(message).id;
+    expect_all(publish(*open_with("format=cloudevents-binary&source=/shop"), messages));
+    const std::vector<Entry> entries = read_stream("orders");
+    ASSERT_EQ(entries.size(), 1U);
+    EXPECT_EQ(entries[0].field("ce_id"), id.to_string());
+    EXPECT_EQ(entries[0].field("ce_source"), "/shop");
+    EXPECT_EQ(entries[0].field("ce_type"), "orders");
+    EXPECT_EQ(entries[0].field("ce_traceparent"), "00-ab");
+    EXPECT_EQ(entries[0].field("content-type"), "application/json");
+    EXPECT_EQ(entries[0].field("payload"), "{}");
+}
+
+TEST_F(Redis, WritesToTheTargetAndTrimsIt) {
+    Messages messages;
+    for (int i = 0; i < 3000; ++i) messages.add("orders", std::to_string(i), "x");
+    expect_all(publish(*open_with("target=shop:{topic}&maxlen=500"), messages));
+    const std::size_t left = payloads("shop:orders").size();
+    EXPECT_GE(left, 500U);
+    EXPECT_LT(left, 1000U);
+}
+
+TEST_F(Redis, RefusesOnlyWhatGoesToAStreamThatIsNone) {
+    command({"SET", "bad", "no stream"});
+    Messages messages;
+    messages.add("good", "a", "1");
+    messages.add("bad", "b", "2");
+    messages.add("bad", "b", "3");
+    messages.add("good", "a", "4");
+    const std::vector<Answer> answers = publish(*open(), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged);
+    EXPECT_EQ(answers[1].verdict, Verdict::refused);
+    EXPECT_NE(answers[1].reason.find("WRONGTYPE"), std::string::npos);
+    EXPECT_EQ(answers[2].verdict, Verdict::refused);
+    EXPECT_EQ(answers[3].verdict, Verdict::acknowledged);
+    EXPECT_EQ(payloads("good"), (std::vector<std::string>{"1", "4"}));
+}
+
+TEST_F(Redis, RefusesOnlyWhatTheUserMayNotWrite) {
+    command({"ACL", "SETUSER", "shop", "on", ">secret", "~good*", "+@all"});
+    const auto broker =
+        open("redis://shop:secret@127.0.0.1:" + std::to_string(redis_server().port()));
+    Messages messages;
+    messages.add("good", "a", "1");
+    messages.add("denied", "b", "2");
+    messages.add("good", "a", "3");
+    for (int round = 0; round < 2; ++round) {
+        const std::vector<Answer> answers = publish(*broker, messages);
+        EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+        EXPECT_EQ(answers[1].verdict, Verdict::refused);
+        EXPECT_NE(answers[1].reason.find("NOPERM"), std::string::npos) << answers[1].reason;
+        EXPECT_EQ(answers[2].verdict, Verdict::acknowledged);
+    }
+    EXPECT_EQ(payloads("good"), (std::vector<std::string>{"1", "3", "1", "3"}));
+    command({"ACL", "DELUSER", "shop"});
+}
+
+// What shares a key but not a stream must not pass a failure either.
+TEST_F(Redis, OffersNothingBehindAFailureOfItsKey) {
+    command({"SET", "bad", "no stream"});
+    Messages messages;
+    for (const char* type : {"good", "bad", "good", "other"}) {
+        testing::Received message;
+        message.topic = "t";
+        message.key = type == std::string("other") ? "2" : "1";
+        message.type = type;
+        messages.add(std::move(message));
+    }
+    const std::vector<Answer> answers = publish(*open_with("target={type}"), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged);
+    EXPECT_EQ(answers[1].verdict, Verdict::refused);
+    EXPECT_EQ(answers[2].verdict, Verdict::unanswered);
+    EXPECT_NE(answers[2].reason.find("earlier message"), std::string::npos);
+    EXPECT_EQ(answers[3].verdict, Verdict::acknowledged);
+    EXPECT_EQ(payloads("good").size(), 1U);
+}
+
+TEST_F(Redis, FindsAMessageThatIsTooLarge) {
+    Messages messages;
+    messages.add("t", "a", "1");
+    messages.add("t", "b", std::string(2U << 20U, 'x'));
+    messages.add("t", "c", "3");
+    const auto broker = open();
+    EXPECT_TRUE(broker->ping(in(std::chrono::seconds(5))));
+    EXPECT_EQ(broker->traits().payload_bytes_max, 0U);
+    // Lowered behind our back: the server hangs up in mid-transaction.
+    redis_server().set("proto-max-bulk-len", "1mb");
+    for (int round = 0; round < 2; ++round) {
+        const std::vector<Answer> answers = publish(*broker, messages);
+        EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+        EXPECT_EQ(answers[1].verdict, Verdict::unacceptable) << answers[1].reason;
+        EXPECT_EQ(answers[2].verdict, Verdict::acknowledged) << answers[2].reason;
+        EXPECT_EQ(broker->traits().payload_bytes_max, 1U << 20U);
+    }
+    EXPECT_EQ(payloads("t"), (std::vector<std::string>{"1", "3", "1", "3"}));
+}
+
+TEST_F(Redis, SurvivesAKillInMidBurst) {
+    Messages messages;
+    for (int i = 0; i < 60'000; ++i) messages.add("t", "k", std::string(200, 'x'));
+    const auto broker = open();
+    std::vector<Answer> answers;
+    std::jthread publisher([&] { answers = publish(*broker, messages); });
+    EXPECT_TRUE(wait_until([] {
+        RedisClient client(redis_server().port());
+        const auto length = client.ask({"XLEN", "t"});
+        return length && length->integer > 2000;
+    }));
+    redis_server().kill();
+    publisher.join();
+    const std::size_t acknowledged = count(answers, Verdict::acknowledged);
+    EXPECT_GT(acknowledged, 0U);
+    EXPECT_LT(acknowledged, answers.size());
+    EXPECT_EQ(count(answers, Verdict::unanswered), answers.size() - acknowledged);
+    EXPECT_FALSE(answers.back().reason.empty());
+    redis_server().start();
+    EXPECT_GE(payloads("t").size(), acknowledged);
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Redis, StopsAtTheDeadlineWhenFrozen) {
+    const auto broker = open();
+    expect_all(publish(*broker, one()));
+    redis_server().freeze();
+    const MonoTime start = SystemClock().now();
+    expect_outage(publish(*broker, one(), milliseconds(300)), "deadline");
+    EXPECT_FALSE(broker->ping(in(milliseconds(200))));
+    EXPECT_LT(SystemClock().now() - start, std::chrono::seconds(2));
+    redis_server().thaw();
+    EXPECT_TRUE(broker->ping(in(std::chrono::seconds(10))));
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Redis, ComesBackAfterItsConnectionWasClosed) {
+    const auto broker = open();
+    expect_all(publish(*broker, one()));
+    command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Redis, TakesAReadOnlyReplicaForAnOutage) {
+    const RedisServer second;
+    const auto broker = open(second.url());
+    expect_all(publish(*broker, one()));
+    RedisClient client(second.port());
+    client.run({"REPLICAOF", "127.0.0.1", std::to_string(redis_server().port())});
+    for (const Answer& answer : publish(*broker, one())) {
+        EXPECT_EQ(answer.verdict, Verdict::unanswered);
+        EXPECT_FALSE(answer.reason.empty());
+    }
+    const Result<void> ping = broker->ping(in(std::chrono::seconds(5)));
+    ASSERT_FALSE(ping);
+    EXPECT_NE(ping.error().text.find("replica"), std::string::npos) << ping.error().text;
+    client.run({"REPLICAOF", "NO", "ONE"});
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Redis, TakesFullMemoryForAnOutage) {
+    const auto broker = open();
+    expect_all(publish(*broker, one()));
+    redis_server().set("maxmemory", "1mb");
+    expect_outage(publish(*broker, one()), "OOM");
+    expect_outage(publish(*broker, one()), "memory");
+    redis_server().set("maxmemory", "0");
+    expect_all(publish(*broker, one()));
+}
+
+TEST_F(Redis, RefusesToTrustAServerThatEvicts) {
+    redis_server().set("maxmemory", "500mb");
+    redis_server().set("maxmemory-policy", "allkeys-lru");
+    const Result<void> ping = open()->ping(in(std::chrono::seconds(5)));
+    ASSERT_FALSE(ping);
+    EXPECT_NE(ping.error().text.find("allkeys-lru"), std::string::npos);
+    EXPECT_EQ(ping.error().remedy, Remedy::correct);
+    expect_outage(publish(*open(), one()), "allkeys-lru");
+    expect_all(publish(*open_with("allow_eviction=true"), one()));
+}
+
+TEST_F(Redis, CountsTheReplicasThatHaveConfirmed) {
+    const auto broker = open_with("replicas=1&wait=200ms");
+    expect_outage(publish(*broker, one()), "0 of 1 replicas");
+    const RedisServer second({"--replicaof", "127.0.0.1 " + std::to_string(redis_server().port())});
+    EXPECT_TRUE(wait_until([&] {
+        return publish(*broker, one()).front().verdict == Verdict::acknowledged;
+    }));
+}
+
+TEST_F(Redis, SaysThatFsyncNeedsANewerServer) {
+    const RedisClient::Reply info = RedisClient(redis_server().port()).ask({"INFO", "server"});
+    if (redis::parse_info({info->str, info->len}).major > 7) GTEST_SKIP() << "it is newer";
+    expect_outage(publish(*open_with("fsync=true"), one()), "7.2");
+}
+
+TEST_F(Redis, NeverSaysThePassword) {
+    const RedisServer guarded({"--requirepass", "opensesame"});
+    const std::string place = "@127.0.0.1:" + std::to_string(guarded.port());
+    const auto wrong = open("redis://:opensimsim" + place);
+    const std::vector<Answer> answers = publish(*wrong, one());
+    expect_outage(answers, "WRONGPASS");
+    EXPECT_EQ(answers[0].reason.find("opensimsim"), std::string::npos);
+    expect_outage(publish(*open(guarded.url()), one()), "NOAUTH");
+    expect_all(publish(*open("redis://:opensesame" + place), one()));
+    expect_all(publish(*open("redis://default:opensesame" + place + "/3"), one()));
+    expect_outage(publish(*open("redis://:opensesame" + place + "/99"), one()), "out of range");
+}
+
+TEST(RedisClassify, KnowsWhatIsWhose) {
+    const std::vector<std::pair<std::string, Verdict>> rows = {
+        {"READONLY You can't write against a read only replica.", Verdict::unanswered},
+        {"LOADING Redis is loading the dataset in memory", Verdict::unanswered},
+        {"MASTERDOWN Link with MASTER is down", Verdict::unanswered},
+        {"OOM command not allowed when used memory > 'maxmemory'.", Verdict::unanswered},
+        {"MISCONF Errors writing to the AOF file", Verdict::unanswered},
+        {"NOREPLICAS Not enough good replicas to write.", Verdict::unanswered},
+        {"BUSY Redis is busy running a script", Verdict::unanswered},
+        {"NOAUTH Authentication required.", Verdict::unanswered},
+        {"WRONGPASS invalid username-password pair", Verdict::unanswered},
+        {"CLUSTERDOWN The cluster is down", Verdict::unanswered},
+        {"ERR max number of clients reached", Verdict::unanswered},
+        {"ERR Protocol error: invalid bulk length", Verdict::unacceptable},
+        {"ERR Protocol error: unbalanced quotes in request", Verdict::unanswered},
+        {"WRONGTYPE Operation against a key", Verdict::refused},
+        {"NOPERM this user has no permissions", Verdict::refused},
+        {"MOVED 3999 127.0.0.1:6381", Verdict::refused},
+        {"ERR unknown command 'XADD'", Verdict::refused},
+        {"", Verdict::refused},
+    };
+    for (const auto& [text, verdict] : rows) EXPECT_EQ(redis::classify(text), verdict) << text;
+}
+
+TEST(RedisUrl, ReadsOptions) {
+    const Result<RedisOptions> options = parse_redis_url(
+        "redis://me:pw@h/2?maxlen=9&replicas=2&wait=1s&target={type}&allow_eviction=true"
+    );
+    ASSERT_TRUE(options) << options.error().text;
+    EXPECT_EQ(options->endpoint.port, 6379);
+    EXPECT_EQ(options->user, "me");
+    EXPECT_EQ(options->database, 2U);
+    EXPECT_EQ(options->maxlen, 9U);
+    EXPECT_EQ(options->replicas, 2U);
+    EXPECT_EQ(options->wait, std::chrono::seconds(1));
+    EXPECT_EQ(options->wire.target, "{type}");
+    EXPECT_TRUE(options->allow_eviction);
+}
+
+TEST(RedisUrl, SaysWhatItCannotDo) {
+    const auto complaint = [](std::string_view url) {
+        const Result<RedisOptions> options = parse_redis_url(url);
+        return options ? std::string("fine") : options.error().text;
+    };
+    EXPECT_NE(complaint("rediss://h").find("no TLS"), std::string::npos);
+    EXPECT_NE(complaint("redis://a,b").find("one host"), std::string::npos);
+    EXPECT_NE(complaint("redis://a/x").find("number"), std::string::npos);
+    EXPECT_NE(complaint("redis://a?target={x}").find("{x}"), std::string::npos);
+    EXPECT_NE(complaint("redis://a?nope=1").find("unknown parameter nope"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace outrider::live

@@ -1,0 +1,174 @@
+#pragma once
+
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nats/nats.h>
+
+#include "brokers/support/process.h"
+#include "support/temp_folder.h"
+
+namespace outrider::live {
+
+// A client of NATS that is not ours: cnats as everybody uses it.
+class NatsClient {
+public:
+    explicit NatsClient(const std::string& url) {
+        natsOptions* options = nullptr;
+        natsOptions_Create(&options);
+        natsOptions_SetURL(options, url.c_str());
+        natsOptions_SetTimeout(options, 1000);
+        natsOptions_SetAllowReconnect(options, false);
+        natsOptions_SkipServerVerification(options, true);
+        natsConnection_Connect(&connection_, options);
+        natsOptions_Destroy(options);
+        if (connection_ != nullptr) natsConnection_JetStream(&context_, connection_, nullptr);
+    }
+    ~NatsClient() {
+        jsCtx_Destroy(context_);
+        natsConnection_Destroy(connection_);
+    }
+    NatsClient(const NatsClient&) = delete;
+    NatsClient& operator=(const NatsClient&) = delete;
+
+    [[nodiscard]] bool answers() const {
+        return connection_ != nullptr && natsConnection_FlushTimeout(connection_, 1000) == NATS_OK;
+    }
+    [[nodiscard]] natsConnection* get() const { return connection_; }
+
+    // A stream that takes the subject. `change` may adjust it.
+    void add_stream(
+        const std::string& name,
+        const std::string& subject,
+        void (*change)(jsStreamConfig&) = nullptr
+    ) const {
+        jsStreamConfig config;
+        jsStreamConfig_Init(&config);
+        config.Name = name.c_str();
+        const char* subjects[] = {subject.c_str()};
+        config.Subjects = subjects;
+        config.SubjectsLen = 1;
+        if (change != nullptr) change(config);
+        ASSERT_EQ(js_AddStream(nullptr, context_, &config, nullptr, nullptr), NATS_OK)
+            << nats_GetLastError(nullptr);
+    }
+
+    void delete_streams() const {
+        jsStreamNamesList* names = nullptr;
+        if (js_StreamNames(&names, context_, nullptr, nullptr) != NATS_OK) return;
+        for (int i = 0; i < names->Count; ++i) {
+            js_DeleteStream(context_, names->List[i], nullptr, nullptr);
+        }
+        jsStreamNamesList_Destroy(names);
+    }
+
+    [[nodiscard]] std::uint64_t count(const std::string& stream) const {
+        jsStreamInfo* info = nullptr;
+        if (js_GetStreamInfo(&info, context_, stream.c_str(), nullptr, nullptr) != NATS_OK) {
+            return 0;
+        }
+        const std::uint64_t messages = info->State.Msgs;
+        jsStreamInfo_Destroy(info);
+        return messages;
+    }
+
+    using Message = std::unique_ptr<natsMsg, decltype(&natsMsg_Destroy)>;
+
+    // Everything that the stream holds, in its order.
+    [[nodiscard]] std::vector<Message> read(const std::string& stream) const {
+        std::vector<Message> messages;
+        for (std::uint64_t number = 1; number <= count(stream); ++number) {
+            natsMsg* message = nullptr;
+            const natsStatus status =
+                js_GetMsg(&message, context_, stream.c_str(), number, nullptr, nullptr);
+            EXPECT_EQ(status, NATS_OK) << number;
+            messages.emplace_back(message, &natsMsg_Destroy);
+        }
+        return messages;
+    }
+
+private:
+    natsConnection* connection_ = nullptr;
+    jsCtx* context_ = nullptr;
+};
+
+inline std::string header(natsMsg* message, const std::string& name) {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, name.c_str(), &value) == NATS_OK ? value : "(none)";
+}
+
+inline std::string payload(const NatsClient::Message& message) {
+    return {
+        natsMsg_GetData(message.get()),
+        static_cast<std::size_t>(natsMsg_GetDataLength(message.get()))};
+}
+
+// A real nats-server with JetStream, with a folder and a port of its own.
+class NatsServer {
+public:
+    // `configuration`: lines of its configuration file; `login`: "user:password@" for our own
+    // look.
+    explicit NatsServer(const std::string& configuration = {}, std::string login = {})
+        : login_(std::move(login)) {
+        std::ofstream(folder_.file("conf")) << configuration << "\n";
+        start();
+    }
+
+    // On the port it had, if it had one.
+    void start() {
+        for (int tries = 0; tries < 5; ++tries) {
+            if (!was_up_) port_ = free_port();
+            process_.emplace(command());
+            was_up_ = wait_until([this] { return !process_->is_running() || answers(); });
+            if (was_up_ && process_->is_running()) return;
+        }
+        FAIL() << "nats-server does not start, see " << folder_.file("log");
+    }
+
+    void kill() { process_->kill(); }
+    void freeze() const { process_->signal(SIGSTOP); }
+    void thaw() const { process_->signal(SIGCONT); }
+
+    [[nodiscard]] bool answers() const { return NatsClient(url()).answers(); }
+    [[nodiscard]] std::string url(const std::string& login) const {
+        return "nats://" + login + "127.0.0.1:" + std::to_string(port_);
+    }
+    [[nodiscard]] std::string url() const { return url(login_); }
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+
+private:
+    [[nodiscard]] Command command() const {
+        return {
+            {"nats-server",
+             "-js",
+             "-sd",
+             folder_.path().string(),
+             "-a",
+             "127.0.0.1",
+             "-p",
+             std::to_string(port_),
+             "-c",
+             folder_.file("conf")},
+            {},
+            folder_.file("log")};
+    }
+
+    TempFolder folder_;
+    std::string login_;
+    std::uint16_t port_ = 0;
+    bool was_up_ = false;
+    std::optional<Process> process_;
+};
+
+// One server for all tests of the binary.
+inline NatsServer& nats_server() {
+    static NatsServer server;
+    return server;
+}
+
+}  // namespace outrider::live
