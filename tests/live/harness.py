@@ -70,14 +70,6 @@ class World:
     def pending(self):
         return self.status().get("orders", {}).get("pending")
 
-    def log(self):
-        """What the relays have logged so far."""
-        text = ""
-        for number in range(1, self.relays + 1):
-            with open(os.path.join(self.folder.name, f"relay-{number}.log"), encoding="utf-8") as file:
-                text += file.read()
-        return text
-
     def close(self):
         self.folder.cleanup()
 
@@ -92,6 +84,11 @@ class Relay:
         self.process = subprocess.Popen(
             [BIN, "relay", "--config", world.config], stdout=self.log, stderr=self.log
         )
+
+    def text(self):
+        """What it has logged so far."""
+        with open(self.path, encoding="utf-8") as file:
+            return file.read()
 
     def kill(self):
         self.process.kill()
