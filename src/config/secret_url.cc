@@ -31,7 +31,7 @@ bool is_word(char c) {
 
 // Where a URL ends in the middle of a sentence. A text that is a URL ends nowhere else.
 constexpr std::string_view kSentence = " \t\r\n\"'`";
-constexpr std::string_view kWhole = "";
+constexpr std::string_view kWhole;
 
 bool is_port(std::string_view text) {
     return text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -71,7 +72,7 @@ std::optional<Duration> parse_duration(std::string_view text) {
         sum += *part;
     }
     if (sum > kDurationMax) return std::nullopt;
-    return Duration(static_cast<Duration::rep>(sum + 0.5));
+    return Duration(std::llround(sum));
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {

@@ -17,8 +17,8 @@ namespace {
 
 // One destination with what its workers share.
 struct Post {
-    Post(const Destination& destination_, std::shared_ptr<BrokerDriver> broker_)
-        : destination(destination_),
+    Post(Destination destination_, std::shared_ptr<BrokerDriver> broker_)
+        : destination(std::move(destination_)),
           broker(std::move(broker_)),
           circuit(destination) {}
 

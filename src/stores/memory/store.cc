@@ -62,6 +62,7 @@ private:
     struct Head {
         WallTime due_at;
         OrderKey key;
+        // NOLINTNEXTLINE(modernize-use-nullptr): a mistake of version 14
         auto operator<=>(const Head&) const = default;
     };
 

@@ -108,7 +108,7 @@ Result<void> PostgresAdmin::run(std::string_view sql, const Parameters& paramete
 }
 
 Result<void> PostgresAdmin::in_transaction(const std::function<Result<void>()>& work) {
-    const Result<void> begun = connection_.run_script(
+    Result<void> begun = connection_.run_script(
         "begin isolation level read committed; set local lock_timeout = '60s'"
     );
     if (!begun) return begun;
@@ -177,8 +177,7 @@ Result<std::uint64_t> PostgresAdmin::change_dead(const DeadFilter& filter, bool 
             );
         }
         for (const std::int64_t lock : locks) {
-            const Result<void> locked =
-                run("select pg_advisory_xact_lock($1)", Parameters().add(lock));
+            Result<void> locked = run("select pg_advisory_xact_lock($1)", Parameters().add(lock));
             if (!locked) return locked;
         }
         for (int row = 0; row < found->count(); ++row) {

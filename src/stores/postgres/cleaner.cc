@@ -74,7 +74,7 @@ Result<void> Cleaner::script(std::string_view sql, int segment) {
 Result<void> Cleaner::close_left_behind(const std::vector<Segment>& segments) {
     for (const Segment& segment : segments) {
         if (segment.active || segment.closed || !segment.used) continue;
-        const Result<void> closed = script(
+        Result<void> closed = script(
             "update {schema}.segment set closed_by = pg_current_xact_id(), closed_at = "
             "{now} "
             "where segment = {segment}",
@@ -97,10 +97,10 @@ Result<void> Cleaner::rotate(const std::vector<Segment>& segments) {
         return s.number == next && !s.used;
     });
     if (!free) return {};
-    const Result<void> opened =
+    Result<void> opened =
         script("update {schema}.segment set opened_at = {now} where segment = {segment}", next);
     if (!opened) return opened;
-    const Result<void> moved = script("select setval('{schema}.active', {segment})", next);
+    Result<void> moved = script("select setval('{schema}.active', {segment})", next);
     if (!moved) return moved;
     return script(
         "update {schema}.segment set closed_by = pg_current_xact_id(), closed_at = "
