@@ -63,7 +63,7 @@ lint:
 	tools/house.py
 	clang-format-14 --dry-run --Werror $$(git ls-files '*.h' '*.cc')
 	cmake --preset lint
-	cmake --build --preset lint -j $(JOBS)
+	cmake --build --preset lint -j $(JOBS) --target outrider outrider_testing
 	git ls-files 'src/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/lint
 
 format:

@@ -20,8 +20,11 @@ namespace outrider::sqlite {
 MessageId enqueue(sqlite3* database, const Message& message, const EnqueueOptions& options = {});
 
 // The same for many messages, in their order: all of them or none.
-std::vector<MessageId>
-enqueue(sqlite3* database, std::span<const Message> messages, const EnqueueOptions& options = {});
+std::vector<MessageId> enqueue(
+    sqlite3* database,
+    std::span<const Message> messages,
+    const EnqueueOptions& options = {}
+);
 
 // Creates or updates Outrider's tables (all named outrider_...) and switches the database to WAL
 // mode, which relays need to read beside writers. Does nothing where that is done. Not to be called

@@ -93,8 +93,10 @@ enum class Fault : std::uint8_t {
 using FaultRule = std::function<Fault(const Delivery&)>;
 
 // Wraps any broker: what the rule lets through goes on to it.
-[[nodiscard]] std::shared_ptr<BrokerDriver>
-faulty_broker(std::shared_ptr<BrokerDriver> inner, FaultRule rule);
+[[nodiscard]] std::shared_ptr<BrokerDriver> faulty_broker(
+    std::shared_ptr<BrokerDriver> inner,
+    FaultRule rule
+);
 
 }  // namespace testing
 }  // namespace outrider

@@ -13,8 +13,7 @@ namespace outrider {
 Error system_error(std::string_view what, int number) {
     return {
         Remedy::wait,
-        "cannot " + std::string(what) + ": " +
-            std::strerror(number),
+        "cannot " + std::string(what) + ": " + std::strerror(number),
         number,
     };
 }

@@ -106,8 +106,7 @@ TEST(Decide, BlocksTheKeyOrNobody) {
 }
 
 TEST(Decide, ParksUnchargedWhatNobodyRefused) {
-    const Settlement waiting =
-        wait_until(envelope(2, kNow - seconds(5)), kNow + seconds(9));
+    const Settlement waiting = wait_until(envelope(2, kNow - seconds(5)), kNow + seconds(9));
     EXPECT_EQ(waiting.fate, Fate::again);
     EXPECT_EQ(waiting.attempts, 2U);
     EXPECT_EQ(waiting.refused_at, kNow - seconds(5));
