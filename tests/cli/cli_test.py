@@ -45,6 +45,17 @@ def wait_until(is_so, what):
         time.sleep(0.02)
 
 
+def has_open(pid, path):
+    """Whether the process has the file open. Descriptors come and go while we look."""
+    for one in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            if os.readlink(one) == path:
+                return True
+        except FileNotFoundError:
+            continue
+    return False
+
+
 class CliTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider_cli_"))
@@ -305,12 +316,8 @@ class Relay(CliTest):
         self.addCleanup(file.close)
         fcntl.flock(file, fcntl.LOCK_EX)
         relay = self.start("relay", *words)
-        descriptors = pathlib.Path(f"/proc/{relay.pid}/fd")
-        path = str(self.folder / "orders.jsonl")
-        wait_until(
-            lambda: path in [os.path.realpath(one) for one in descriptors.iterdir()],
-            "the broker has opened its file",
-        )
+        path = os.path.realpath(self.folder / "orders.jsonl")
+        wait_until(lambda: has_open(relay.pid, path), "the broker has opened its file")
         return relay
 
     def test_a_stop_that_takes_too_long_is_cut_short(self):
