@@ -11,9 +11,13 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import children  # noqa: E402
 
 BINARY = os.environ["OUTRIDER_BIN"]
 PATIENCE = 30  # seconds; a bound for waits, never a pause
@@ -67,7 +71,7 @@ class CliTest(unittest.TestCase):
 
     def run_outrider(self, *words, expect=0, environment=None, stdin=""):
         done = subprocess.run(
-            [BINARY, *words],
+            children.tied([BINARY, *words]),
             cwd=self.folder,
             env={**clean_environment(), **(environment or {})},
             input=stdin,
@@ -88,7 +92,8 @@ class CliTest(unittest.TestCase):
         return self.run_outrider(*words, **how).stderr
 
     def start(self, *words, environment=None):
-        process = subprocess.Popen(
+        return children.start(
+            self,
             [BINARY, *words],
             cwd=self.folder,
             env={**clean_environment(), **(environment or {})},
@@ -96,14 +101,6 @@ class CliTest(unittest.TestCase):
             stderr=subprocess.PIPE,
             text=True,
         )
-
-        def end():
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
-
-        self.addCleanup(end)
-        return process
 
     def lines(self, name="orders.jsonl"):
         path = self.folder / name
@@ -426,8 +423,8 @@ class DeadLetters(CliTest):
         leader, follower = pty.openpty()
         with os.fdopen(leader, "wb", buffering=0) as keyboard:
             for answer, code in ((b"n\n", 1), (b"y\n", 0)):
-                process = subprocess.Popen(
-                    [BINARY, "dead", "replay", "--all"], cwd=self.folder, env=clean_environment(),
+                process = children.start(
+                    self, [BINARY, "dead", "replay", "--all"], cwd=self.folder, env=clean_environment(),
                     stdin=follower, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 )
                 keyboard.write(answer)

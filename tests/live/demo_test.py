@@ -7,13 +7,14 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BIN
+from harness import BIN, children
 
 
 class Demo(unittest.TestCase):
     def test_it_kills_its_relay_and_loses_nothing(self):
         done = subprocess.run(
-            [BIN, "demo", "--seconds", "6", "--json"], capture_output=True, text=True, timeout=100
+            children.tied([BIN, "demo", "--seconds", "6", "--json"]),
+            capture_output=True, text=True, timeout=100,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         report = json.loads(done.stdout)
@@ -28,8 +29,8 @@ class Demo(unittest.TestCase):
 
     def test_keep_goes_on_until_interrupted(self):
         with tempfile.TemporaryDirectory(prefix="outrider-demo-") as folder:
-            demo = subprocess.Popen(
-                [BIN, "demo", "--keep", "--folder", folder],
+            demo = children.start(
+                self, [BIN, "demo", "--keep", "--folder", folder],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )
             for line in demo.stdout:

@@ -8,10 +8,14 @@ import random
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
+import children  # noqa: E402
 
 BIN = os.environ.pop("OUTRIDER_BIN")  # not a setting of ours, so no child should see it
 
@@ -27,7 +31,9 @@ def wait_until(what, condition, patience=60.0):
 
 def run(*arguments, check=True):
     """Runs the command line and returns what it printed."""
-    done = subprocess.run([BIN, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        children.tied([BIN, *arguments]), capture_output=True, text=True, timeout=120
+    )
     if check and done.returncode != 0:
         raise AssertionError(f"outrider {arguments} exited {done.returncode}: {done.stderr}")
     return done
@@ -43,7 +49,7 @@ class World:
         self.delivered = os.path.join(self.folder.name, "delivered.jsonl")
         self.config = os.path.join(self.folder.name, "outrider.toml")
         self.batch = batch
-        self.relays = 0
+        self.relays = []  # all that were ever started here
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(
                 f'[store]\nurl = "{store}"\n\n[[destination]]\nname = "orders"\n'
@@ -71,19 +77,22 @@ class World:
         return self.status().get("orders", {}).get("pending")
 
     def close(self):
+        """Ends what still runs, a failed test included."""
+        for relay in self.relays:
+            relay.kill()
         self.folder.cleanup()
 
 
 class Relay:
-    """One `outrider relay` process."""
+    """One `outrider relay` process. It ends with its world, or with the test."""
 
     def __init__(self, world):
-        world.relays += 1
-        self.path = os.path.join(world.folder.name, f"relay-{world.relays}.log")
+        self.path = os.path.join(world.folder.name, f"relay-{len(world.relays)}.log")
         self.log = open(self.path, "ab")
         self.process = subprocess.Popen(
-            [BIN, "relay", "--config", world.config], stdout=self.log, stderr=self.log
+            children.tied([BIN, "relay", "--config", world.config]), stdout=self.log, stderr=self.log
         )
+        world.relays.append(self)
 
     def text(self):
         """What it has logged so far."""

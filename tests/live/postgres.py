@@ -5,19 +5,13 @@ import json
 import os
 import pwd
 import random
+import signal
 import subprocess
 import tempfile
 import threading
 import uuid
 
-from harness import wait_until
-
-
-def as_postgres():
-    """What a child does first: PostgreSQL refuses to run as root."""
-    user = pwd.getpwnam("postgres")
-    os.setgid(user.pw_gid)
-    os.setuid(user.pw_uid)
+from harness import children, wait_until
 
 
 class Server:
@@ -27,8 +21,8 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="outrider-pg-")
         self.programs = max(glob.glob("/usr/lib/postgresql/*/bin"))
         self.data = os.path.join(self.folder, "data")
-        self.demote = as_postgres if os.getuid() == 0 else None
-        if self.demote:
+        self.user = "postgres" if os.getuid() == 0 else None  # PostgreSQL refuses to run as root
+        if self.user:
             os.chown(self.folder, pwd.getpwnam("postgres").pw_uid, -1)
         self.run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-sync")
         with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as file:
@@ -38,16 +32,19 @@ class Server:
         self.process = None
         self.start()
 
+    def command(self, program, *arguments, by="KILL"):
+        return children.tied([os.path.join(self.programs, program), *arguments], by, self.user)
+
     def run(self, program, *arguments):
         subprocess.run(
-            [os.path.join(self.programs, program), *arguments], preexec_fn=self.demote, check=True,
+            self.command(program, *arguments), check=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
         )
 
     def start(self):
         log = open(os.path.join(self.folder, "server.log"), "ab")
         self.process = subprocess.Popen(
-            [os.path.join(self.programs, "postgres"), "-D", self.data], preexec_fn=self.demote,
+            self.command("postgres", "-D", self.data, by="QUIT"),
             stdout=log, stderr=log, cwd=self.folder,
         )
         log.close()
@@ -69,7 +66,7 @@ class Server:
         self.process.wait()
 
     def close(self):
-        self.process.send_signal(3)  # SIGQUIT: at once
+        self.process.send_signal(signal.SIGQUIT)  # at once
         self.process.wait()
         subprocess.run(["rm", "-rf", self.folder], check=False)
 
@@ -92,7 +89,7 @@ class Writer(threading.Thread):
     def run(self):
         try:
             psql = subprocess.Popen(
-                self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1"),
+                children.tied(self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1")),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )
             while not self.ending.is_set():

@@ -3,10 +3,11 @@
 import os
 import random
 import sqlite3
+import subprocess
 import time
 import unittest
 
-from harness import BIN, Relay, Verdict, World, Writer, run, wait_until
+from harness import BIN, Relay, Verdict, World, Writer, children, run, wait_until
 
 KILLS = int(os.environ.get("KILLS", "100"))
 SANITIZED = os.environ.get("SANITIZED") == "1"
@@ -102,13 +103,12 @@ class SqliteKill(unittest.TestCase):
             ((str(i % 1000), "x" * 200) for i in range(100_000)),
         )
         connection.execute("commit")
-        pid = os.spawnv(
-            os.P_NOWAIT,
-            BIN,
-            ["outrider", "relay", "--drain", "--config", self.world.config],
+        drain = subprocess.Popen(
+            children.tied([BIN, "relay", "--drain", "--config", self.world.config])
         )
-        _, status, usage = os.wait4(pid, 0)
-        self.assertEqual(os.waitstatus_to_exitcode(status), 0)
+        _, status, usage = os.wait4(drain.pid, 0)
+        drain.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(drain.returncode, 0)
         self.assertEqual(len(self.world.lines()), 100_000)
         print(f"\n  resident at most {usage.ru_maxrss // 1024} MiB")
         if not SANITIZED:
