@@ -21,6 +21,9 @@ class BrokerDriver;
 // The same lines on standard output. Acknowledged means handed to the operating system.
 [[nodiscard]] std::shared_ptr<BrokerDriver> stdout_broker();
 
+// Acknowledges everything and keeps nothing: to measure a store alone.
+[[nodiscard]] std::shared_ptr<BrokerDriver> null_broker();
+
 // One message as a handler sees it. The views live as long as the call.
 struct Delivery {
     MessageId id;

@@ -74,7 +74,7 @@ Config load_for_store(const CommonArguments& common) {
 }
 
 std::unique_ptr<StoreAdmin> open_admin(const Config& config, StoreDriver::IfMissing if_missing) {
-    Result<std::unique_ptr<StoreAdmin>> admin = open_store(config.store)->open_admin(if_missing);
+    Result<std::unique_ptr<StoreAdmin>> admin = open_store(config)->open_admin(if_missing);
     if (admin) return std::move(admin).value();
     const std::string url = config.store.masked();
     throw Stop(

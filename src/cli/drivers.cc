@@ -30,10 +30,10 @@ namespace {
 
 struct StoreEntry {
     std::string_view scheme;
-    Result<void> (*check)(const SecretUrl&);
-    std::shared_ptr<StoreDriver> (*open)(const SecretUrl&);
-    std::vector<MessageId> (*enqueue)(const SecretUrl&, std::span<const Message>);
-    std::string (*schema_text)();
+    Result<void> (*check)(const Config&);
+    std::shared_ptr<StoreDriver> (*open)(const Config&);
+    std::vector<MessageId> (*enqueue)(const Config&, std::span<const Message>);
+    std::string (*schema_text)(const Config&);
 };
 
 struct BrokerEntry {
@@ -50,19 +50,29 @@ std::string path_or_stop(const SecretUrl& url) {
 
 // SQLite: also the WAL and the lock are files beside the database.
 
-Result<void> check_sqlite(const SecretUrl& url) {
-    const Result<std::string> path = path_of(url);
+Result<void> check_sqlite(const Config& config) {
+    const Result<std::string> path = path_of(config.store);
     if (!path) return path.error();
+    if (config.postgres != postgres::Options{}) {
+        return Error{
+            Remedy::correct,
+            "store.schema, store.settle, store.wake and store.lanes are for PostgreSQL: remove "
+            "them, or give a postgres: URL"};
+    }
     return check_file(*path);
 }
 
-std::shared_ptr<StoreDriver> open_sqlite(const SecretUrl& url) {
-    return sqlite::open_store(path_or_stop(url));
+std::shared_ptr<StoreDriver> open_sqlite(const Config& config) {
+    return sqlite::open_store(path_or_stop(config.store));
 }
 
-std::vector<MessageId> enqueue_sqlite(const SecretUrl& url, std::span<const Message> messages) {
-    const auto connection =
-        sqlite::Connection::open(path_or_stop(url), sqlite::Connection::Schema::needed);
+std::string sqlite_schema_text(const Config& /*config*/) {
+    return sqlite::schema_text();
+}
+
+std::vector<MessageId> enqueue_sqlite(const Config& config, std::span<const Message> messages) {
+    const std::string path = path_or_stop(config.store);
+    const auto connection = sqlite::Connection::open(path, sqlite::Connection::Schema::needed);
     if (!connection) {
         const bool is_open = connection.error().native_code == 0;
         throw Stop(is_open ? kFailed : kCannotConnect, connection.error().text);
@@ -77,7 +87,7 @@ std::vector<MessageId> enqueue_sqlite(const SecretUrl& url, std::span<const Mess
     return ids;
 }
 
-// Files and standard output.
+// Files, standard output and nowhere.
 
 Result<void> check_file_broker(const SecretUrl& url) {
     const Result<std::string> path = path_of(url);
@@ -89,13 +99,17 @@ std::shared_ptr<BrokerDriver> open_file(const SecretUrl& url) {
     return file_broker(path_or_stop(url));
 }
 
-Result<void> check_stdout(const SecretUrl& url) {
+Result<void> check_nothing_behind(const SecretUrl& url) {
     if (url.rest().empty()) return {};
-    return Error{Remedy::correct, "standard output has no path: write stdout:"};
+    return Error{Remedy::correct, url.scheme() + ": has no path: write " + url.scheme() + ":"};
 }
 
 std::shared_ptr<BrokerDriver> open_stdout(const SecretUrl& /*url*/) {
     return stdout_broker();
+}
+
+std::shared_ptr<BrokerDriver> open_null(const SecretUrl& /*url*/) {
+    return null_broker();
 }
 
 // Brokers behind a network: the room reads its own URL, in which all of its options stand.
@@ -120,7 +134,7 @@ constexpr BrokerEntry network_entry(std::string_view scheme) {
 }
 
 constexpr StoreEntry kStores[] = {
-    {"sqlite", check_sqlite, open_sqlite, enqueue_sqlite, sqlite::schema_text},
+    {"sqlite", check_sqlite, open_sqlite, enqueue_sqlite, sqlite_schema_text},
 #ifdef OUTRIDER_POSTGRES
     {"postgres", check_postgres, open_postgres, enqueue_postgres, postgres_schema_text},
     {"postgresql", check_postgres, open_postgres, enqueue_postgres, postgres_schema_text},
@@ -129,7 +143,8 @@ constexpr StoreEntry kStores[] = {
 
 constexpr BrokerEntry kBrokers[] = {
     {"file", check_file_broker, open_file},
-    {"stdout", check_stdout, open_stdout},
+    {"stdout", check_nothing_behind, open_stdout},
+    {"null", check_nothing_behind, open_null},
 #ifdef OUTRIDER_NATS
     network_entry<parse_nats_url, make_nats_broker>("nats"),
     network_entry<parse_nats_url, make_nats_broker>("natss"),
@@ -199,19 +214,20 @@ std::string no_driver(
     return "unknown scheme '" + scheme + "': expected one of " + list(schemes);
 }
 
-// One check of a URL against a table of drivers.
-template <class Entries, class Others>
+// One check of a URL against a table of drivers. `subject`: what a driver looks at.
+template <class Entries, class Others, class Subject>
 void check_url(
     Problems& problems,
     const SecretUrl& url,
     const Origin& origin,
     const Entries& entries,
-    const Others& others
+    const Others& others,
+    const Subject& subject
 ) {
     if (url.empty()) return;
     const std::vector<std::string> schemes = schemes_of(entries);
     if (const auto* entry = find_entry(entries, url.scheme())) {
-        if (Result<void> good = entry->check(url); !good) {
+        if (Result<void> good = entry->check(subject); !good) {
             problems.push_back({origin, good.error().text, {}});
         }
     } else {
@@ -229,20 +245,20 @@ const StoreEntry& store_entry(const SecretUrl& url) {
 
 Problems check_store(const Config& config) {
     Problems problems;
-    check_url(problems, config.store, config.store_origin, kStores, kOtherStores);
+    check_url(problems, config.store, config.store_origin, kStores, kOtherStores, config);
     return problems;
 }
 
 Problems check_brokers(const Config& config) {
     Problems problems;
     for (const DestinationConfig& one : config.destinations) {
-        check_url(problems, one.broker, one.broker_origin, kBrokers, kOtherBrokers);
+        check_url(problems, one.broker, one.broker_origin, kBrokers, kOtherBrokers, one.broker);
     }
     return problems;
 }
 
-std::shared_ptr<StoreDriver> open_store(const SecretUrl& url) {
-    return store_entry(url).open(url);
+std::shared_ptr<StoreDriver> open_store(const Config& config) {
+    return store_entry(config.store).open(config);
 }
 
 std::shared_ptr<BrokerDriver> open_broker(const SecretUrl& url) {
@@ -250,12 +266,12 @@ std::shared_ptr<BrokerDriver> open_broker(const SecretUrl& url) {
     throw Stop(kUsage, no_driver(url, kOtherBrokers, broker_schemes()));
 }
 
-std::vector<MessageId> enqueue_all(const SecretUrl& url, std::span<const Message> messages) {
-    return store_entry(url).enqueue(url, messages);
+std::vector<MessageId> enqueue_all(const Config& config, std::span<const Message> messages) {
+    return store_entry(config.store).enqueue(config, messages);
 }
 
-std::string schema_text(const SecretUrl& url) {
-    return store_entry(url).schema_text();
+std::string schema_text(const Config& config) {
+    return store_entry(config.store).schema_text(config);
 }
 
 std::vector<std::string> store_schemes() {

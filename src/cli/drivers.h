@@ -20,18 +20,18 @@ namespace outrider::cli {
 [[nodiscard]] Problems check_brokers(const Config& config);
 
 // Throw Stop where the checks would have reported a problem.
-[[nodiscard]] std::shared_ptr<StoreDriver> open_store(const SecretUrl& url);
+[[nodiscard]] std::shared_ptr<StoreDriver> open_store(const Config& config);
 [[nodiscard]] std::shared_ptr<BrokerDriver> open_broker(const SecretUrl& url);
 
 // Writes all messages in one transaction of their own. Throws Stop, or Failure, having written
 // nothing.
 [[nodiscard]] std::vector<MessageId> enqueue_all(
-    const SecretUrl& url,
+    const Config& config,
     std::span<const Message> messages
 );
 
 // The statements that make our tables, for a DBA. Needs no database.
-[[nodiscard]] std::string schema_text(const SecretUrl& url);
+[[nodiscard]] std::string schema_text(const Config& config);
 
 [[nodiscard]] std::vector<std::string> store_schemes();
 [[nodiscard]] std::vector<std::string> broker_schemes();

@@ -102,7 +102,7 @@ int enqueue_message(const CommonArguments& common, const EnqueueArguments& argum
         messages.push_back(message_of(arguments, now));
     }
     std::string out;
-    for (const MessageId& id : enqueue_all(config.store, messages)) {
+    for (const MessageId& id : enqueue_all(config, messages)) {
         if (!out.empty()) out += '\n';
         out += common.json ? admin::enqueued_document(id) : id.to_string();
     }

@@ -99,6 +99,10 @@ void LogObserver::standing_by(const Destination& destination, bool standing_by) 
     log_.info(text, {{"destination", destination.name}});
 }
 
+void LogObserver::store_noted(std::string_view text) {
+    log_.warn(text);
+}
+
 void LogObserver::cleaned_up(std::uint64_t messages) {
     const std::lock_guard lock(mutex_);
     cleaned_up_ += messages;

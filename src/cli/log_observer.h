@@ -37,6 +37,7 @@ public:
         std::string_view reason
     ) override;
     void standing_by(const Destination& destination, bool standing_by) override;
+    void store_noted(std::string_view text) override;
     void cleaned_up(std::uint64_t messages) override;
     void clean_up_failed(const Error& error) override;
 

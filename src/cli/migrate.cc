@@ -41,7 +41,7 @@ int migrate_status(const CommonArguments& common) {
 
 int migrate_print(const CommonArguments& common) {
     const Config config = load_for_store(common);
-    print(schema_text(config.store));
+    print(schema_text(config));
     return kFine;
 }
 

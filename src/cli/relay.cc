@@ -89,7 +89,7 @@ int run_relay(const CommonArguments& common, const RelayArguments& arguments) {
     const std::unique_ptr<StoreAdmin> admin = open_ready_admin(config);
     const auto observer = std::make_shared<LogObserver>(log);
     log.info("relay starts", {{"version", OUTRIDER_VERSION}, {"store", config.store.masked()}});
-    Relay relay(open_store(config.store), config.relay, observer);
+    Relay relay(open_store(config), config.relay, observer);
     const std::vector<std::string> names = add_destinations(relay, config, log);
     relay.start();
     notify_service_manager("READY=1");

@@ -2,10 +2,10 @@
 
 #include "outrider/error.h"
 #include "outrider/postgres.h"
+#include "outrider/postgres_store.h"
 
 #include "cli/exit_code.h"
 #include "stores/postgres/connection.h"
-#include "stores/postgres/driver.h"
 #include "stores/postgres/migrate.h"
 
 namespace outrider::cli {
@@ -17,37 +17,44 @@ void run(const postgres::Connection& connection, const char* sql) {
 
 }  // namespace
 
-Result<void> check_postgres(const SecretUrl& url) {
+Result<void> check_postgres(const Config& config) {
     char* problem = nullptr;
-    PQconninfoOption* options = PQconninfoParse(url.reveal().c_str(), &problem);
+    PQconninfoOption* options = PQconninfoParse(config.store.reveal().c_str(), &problem);
     PQconninfoFree(options);
-    if (options != nullptr) return {};
-    // libpq quotes the whole URL, password included, so its text is not shown.
-    PQfreemem(problem);
-    return Error{
-        Remedy::correct,
-        "libpq cannot read '" + url.masked() + "': write postgres://user@host:port/database"};
+    if (options == nullptr) {
+        // libpq quotes the whole URL, password included, so its text is not shown.
+        PQfreemem(problem);
+        return Error{
+            Remedy::correct,
+            "libpq cannot read '" + config.store.masked() +
+                "': write postgres://user@host:port/database"};
+    }
+    const Result<postgres::Names> names = postgres::Names::of(config.postgres.schema);
+    if (!names) return names.error();
+    return {};
 }
 
-std::shared_ptr<StoreDriver> open_postgres(const SecretUrl& url) {
-    postgres::StoreOptions options;
-    options.conninfo = url.reveal();
-    return postgres::make_driver(options);
+std::shared_ptr<StoreDriver> open_postgres(const Config& config) {
+    postgres::Options options = config.postgres;
+    options.conninfo = config.store.reveal();
+    return postgres::open_store(options);
 }
 
-std::vector<MessageId> enqueue_postgres(const SecretUrl& url, std::span<const Message> messages) {
-    const auto connection = postgres::Connection::open(url.reveal());
+std::vector<MessageId> enqueue_postgres(const Config& config, std::span<const Message> messages) {
+    const auto connection = postgres::Connection::open(config.store.reveal());
     if (!connection) throw Stop(kCannotConnect, connection.error().text);
     run(*connection, "begin");
-    std::vector<MessageId> ids = postgres::enqueue(connection->get(), messages);
+    postgres::PostgresEnqueueOptions options;
+    options.schema = config.postgres.schema;
+    std::vector<MessageId> ids = postgres::enqueue(connection->get(), messages, options);
     run(*connection, "commit");
     return ids;
 }
 
-std::string postgres_schema_text() {
-    const postgres::StoreOptions defaults;
-    const Result<postgres::Names> names = postgres::Names::of(defaults.schema);
-    return names ? postgres::schema_text(*names, defaults.lanes) : "";
+std::string postgres_schema_text(const Config& config) {
+    const Result<postgres::Names> names = postgres::Names::of(config.postgres.schema);
+    if (!names) throw Stop(kUsage, names.error().text);
+    return postgres::schema_text(*names, config.postgres.lanes);
 }
 
 }  // namespace outrider::cli

@@ -7,19 +7,19 @@
 
 #include "outrider/message.h"
 
-#include "config/secret_url.h"
+#include "config/config.h"
 #include "core/store.h"
 
 // PostgreSQL, as the table of drivers knows it: postgres://... and postgresql://..., read by libpq
 // itself.
 namespace outrider::cli {
 
-[[nodiscard]] Result<void> check_postgres(const SecretUrl& url);
-[[nodiscard]] std::shared_ptr<StoreDriver> open_postgres(const SecretUrl& url);
+[[nodiscard]] Result<void> check_postgres(const Config& config);
+[[nodiscard]] std::shared_ptr<StoreDriver> open_postgres(const Config& config);
 [[nodiscard]] std::vector<MessageId> enqueue_postgres(
-    const SecretUrl& url,
+    const Config& config,
     std::span<const Message> messages
 );
-[[nodiscard]] std::string postgres_schema_text();
+[[nodiscard]] std::string postgres_schema_text(const Config& config);
 
 }  // namespace outrider::cli

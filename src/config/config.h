@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "outrider/destination.h"
+#include "outrider/postgres_store.h"
 #include "outrider/relay.h"
 
 #include "config/problem.h"
@@ -31,6 +32,7 @@ struct DestinationConfig {
 struct Config {
     SecretUrl store;
     Origin store_origin;
+    postgres::Options postgres;  // of a PostgreSQL store; its conninfo is `store`
     RelayOptions relay;
 
     // How long an orderly stop of `outrider relay` may take before the process ends itself.

@@ -41,7 +41,9 @@ using Field = std::variant<
     OnFailure*,
     AfterDeath*,
     LogLevel*,
-    LogFormat*>;
+    LogFormat*,
+    postgres::Settle*,
+    postgres::Wake*>;
 
 struct GlobalRow {
     OptionRow option;

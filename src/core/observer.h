@@ -42,6 +42,9 @@ public:
     // Somebody else's relay has all lanes; this one stands by. False: it has taken over.
     virtual void standing_by(const Destination&, bool) {}
 
+    // The store does with less than it was asked to, and says why. Once, not at every turn.
+    virtual void store_noted(std::string_view /*text*/) {}
+
     virtual void cleaned_up(std::uint64_t /*messages*/) {}
     virtual void clean_up_failed(const Error&) {}
 };

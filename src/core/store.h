@@ -34,6 +34,7 @@ public:
     ) = 0;
 };
 
+class Observer;
 class StoreAdmin;
 
 // A database, and how to reach it. Safe from any thread; must outlive what it opens.
@@ -49,8 +50,9 @@ public:
     enum class IfMissing : std::uint8_t { fail, create };
     [[nodiscard]] virtual Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) = 0;
 
-    // What a worker of this database sleeps on.
-    [[nodiscard]] virtual std::unique_ptr<Waker> make_waker() = 0;
+    // What a worker of this database sleeps on. Must not outlive the observer, which hears of it
+    // when workers have to do with less than they were promised.
+    [[nodiscard]] virtual std::unique_ptr<Waker> make_waker(Observer& observer) = 0;
 };
 
 }  // namespace outrider

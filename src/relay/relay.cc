@@ -37,7 +37,7 @@ struct Hand {
         Observer& observer
     )
         : dice(random_seed()),
-          waker(store.make_waker()),
+          waker(store.make_waker(observer)),
           worker(
               {.destination = post.destination,
                .options = options,

@@ -488,6 +488,10 @@ class Configuration(CliTest):
             ('[store]\nurl = "sqlit:a"\n', "did you mean 'sqlite'?"),
             ('[store]\nurl = "sqlite://a/b"\n', "write sqlite:///absolute/path"),
             ('[store]\nurl = "sqlite:///nowhere/a.db"\n', "outrider.toml:2:1: the folder '/nowhere' does"),
+            ('[store]\nurl = "sqlite:a"\nwake = "poll"\n', "are for PostgreSQL"),
+            ('[store]\nurl = "postgres://h/d"\nwake = "pol"\n', "did you mean 'poll'?"),
+            ('[store]\nurl = "postgres://h/d"\nschema = "a\\"b"\n', "letters, digits and underscores"),
+            ('[store]\nurl = "postgres://h/d"\nlanes = 0\n', "outrider.toml:3:1"),
             ("", "no store is configured"),
         ):
             error = self.problems(text)
@@ -501,8 +505,9 @@ class Configuration(CliTest):
             ("handler:", "embedded"),
             ("file:///nowhere/x.jsonl", "outrider.toml:6:1: the folder '/nowhere' does not exist"),
             ("file:.", "is a folder"),
-            ("fiel:x", "unknown scheme 'fiel': expected one of file:, stdout:"),
+            ("fiel:x", "unknown scheme 'fiel': expected one of file:, stdout:, null:"),
             ("stdout:x", "write stdout:"),
+            ("null:x", "write null:"),
         ):
             error = self.problems(CONFIG.replace("file:orders.jsonl", url))
             self.assertIn(expected, error)

@@ -15,7 +15,8 @@ namespace outrider {
 // A migrated log in a fresh database.
 class PostgresLog {
 public:
-    explicit PostgresLog(int lanes = 4) : conninfo(PostgresServer::shared().create_database()) {
+    explicit PostgresLog(std::size_t lanes = 4)
+        : conninfo(PostgresServer::shared().create_database()) {
         options.conninfo = conninfo;
         options.lanes = lanes;
         const auto migrated = admin()->migrate();

@@ -179,7 +179,7 @@ Result<std::unique_ptr<StoreAdmin>> SimulatedStoreDriver::open_admin(IfMissing i
     );
 }
 
-std::unique_ptr<Waker> SimulatedStoreDriver::make_waker() {
+std::unique_ptr<Waker> SimulatedStoreDriver::make_waker(Observer& /*observer*/) {
     return std::make_unique<Ringer>(process_);
 }
 

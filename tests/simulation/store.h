@@ -82,7 +82,7 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override;
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override;
-    [[nodiscard]] std::unique_ptr<Waker> make_waker() override;
+    [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& observer) override;
 
     Flight flight;
 

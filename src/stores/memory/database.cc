@@ -82,7 +82,7 @@ Result<std::unique_ptr<StoreAdmin>> MemoryDatabase::open_admin(IfMissing /*if_mi
     return std::unique_ptr<StoreAdmin>(std::make_unique<MemoryAdmin>(shared_from_this()));
 }
 
-std::unique_ptr<Waker> MemoryDatabase::make_waker() {
+std::unique_ptr<Waker> MemoryDatabase::make_waker(Observer& /*observer*/) {
     return std::make_unique<BellHandle>(shared_from_this());
 }
 

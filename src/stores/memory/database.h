@@ -82,7 +82,7 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override;
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override;
-    [[nodiscard]] std::unique_ptr<Waker> make_waker() override;
+    [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& observer) override;
 
     // Frees what a dead connection had locked, as a server does some time after it died. The
     // store's unsettled batch can no longer be settled.

@@ -7,7 +7,7 @@
 
 namespace outrider::postgres {
 
-// The log behind these options, for a relay.
+// As open_store(), with a clock of the caller's.
 [[nodiscard]] std::shared_ptr<StoreDriver> make_driver(StoreOptions options);
 
 }  // namespace outrider::postgres

@@ -11,7 +11,7 @@ namespace {
 // Step i brings version i to i + 1. Steps only go forward.
 constexpr std::array kSteps = {sql::schema_001_log};
 
-std::string step_text(const Names& names, int lanes, std::size_t step) {
+std::string step_text(const Names& names, std::size_t lanes, std::size_t step) {
     std::string text =
         "begin;\nselect pg_advisory_xact_lock(" + std::to_string(lane_lock(names, 0, -1)) + ");\n";
     text += Names::fill(kSteps.at(step), "lanes", std::to_string(lanes));
@@ -62,7 +62,7 @@ Result<void> check_schema(const Connection& connection, const Names& names) {
             "', or an old one: run 'outrider migrate up'"};
 }
 
-Result<int> migrate_schema(const Connection& connection, const Names& names, int lanes) {
+Result<int> migrate_schema(const Connection& connection, const Names& names, std::size_t lanes) {
     for (;;) {
         const Result<int> version = installed_version(connection, names);
         if (!version || *version >= newest_version()) return version;
@@ -77,7 +77,7 @@ Result<int> migrate_schema(const Connection& connection, const Names& names, int
     }
 }
 
-std::string schema_text(const Names& names, int lanes) {
+std::string schema_text(const Names& names, std::size_t lanes) {
     std::string text;
     for (std::size_t step = 0; step < kSteps.size(); ++step) text += step_text(names, lanes, step);
     return text;

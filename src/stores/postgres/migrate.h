@@ -21,10 +21,10 @@ namespace outrider::postgres {
 [[nodiscard]] Result<int> migrate_schema(
     const Connection& connection,
     const Names& names,
-    int lanes
+    std::size_t lanes
 );
 
 // All steps, as text for psql.
-[[nodiscard]] std::string schema_text(const Names& names, int lanes);
+[[nodiscard]] std::string schema_text(const Names& names, std::size_t lanes);
 
 }  // namespace outrider::postgres

@@ -25,7 +25,7 @@ public:
         return SqliteAdmin::open(real_path(), if_missing, clock_);
     }
 
-    [[nodiscard]] std::unique_ptr<Waker> make_waker() override {
+    [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& /*observer*/) override {
         return std::make_unique<SqliteWaker>(real_path());
     }
 

@@ -53,6 +53,20 @@ create table {schema}.message_4 partition of {schema}.message for values in (4);
 create index on {schema}.message (lane, seq);
 create index on {schema}.message (xid, lane, seq);
 
+-- Wakes a sleeping relay. Per statement, and after it: a trigger per row is dear, and one before the insert
+-- looks at the bell before the transaction has its id. NOTIFY and PREPARE TRANSACTION exclude each other, so
+-- writers with two-phase commit say "set outrider.bell = off" and are found by polling.
+create function {schema}.ring() returns trigger language plpgsql as $ring$
+begin
+    perform pg_notify('outrider_' || tg_table_schema, '');
+    return null;
+end
+$ring$;
+create trigger ring after insert on {schema}.message for each statement
+    when (pg_sequence_last_value('{schema}.bell'::regclass) = 1
+          and coalesce(current_setting('outrider.bell', true), '') <> 'off')
+    execute function {schema}.ring();
+
 -- closed_by: an id drawn after the rotation that left the segment; null while it is active or empty.
 create table {schema}.segment (
     segment integer primary key,

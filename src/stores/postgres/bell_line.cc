@@ -1,0 +1,101 @@
+#include "stores/postgres/bell_line.h"
+
+#include <algorithm>
+#include <array>
+
+#include <poll.h>
+
+#include "core/clock.h"
+#include "core/hash.h"
+#include "stores/postgres/sql.h"
+
+namespace outrider::postgres {
+
+Result<BellLine> BellLine::open(const std::string& conninfo, Names names) {
+    Result<Connection> connection = Connection::open(conninfo);
+    if (!connection) return connection.error();
+    BellLine line(std::move(connection).value(), std::move(names));
+    if (line.is_deaf()) return line;
+    // A bell that is lost with the server is raised again by the relay that comes back.
+    Result<void> listening = line.connection_.run_script(
+        "set synchronous_commit = off; listen \"outrider_" + line.names_.schema() + "\""
+    );
+    if (!listening) return listening.error();
+    return line;
+}
+
+Result<Rows> BellLine::run(std::string_view sql, const Parameters& parameters) const {
+    return connection_.run(names_.fill(sql), parameters);
+}
+
+// Sleepers share it; whoever gets it alone knows that nobody sleeps.
+std::string BellLine::sleepers_lock() const {
+    return std::to_string(order_key(Order::key, "outrider sleepers", names_.schema(), 0));
+}
+
+Result<void> BellLine::raise() {
+    const Result<Rows> shared = run("select pg_advisory_lock_shared(" + sleepers_lock() + ")");
+    if (!shared) return shared.error();
+    const Result<Rows> raised = run(sql::bell_raise);
+    if (!raised) return raised.error();
+    // A writer draws its id first and looks at the bell last. Whoever looked before it was raised
+    // has an id below one that is drawn now.
+    const Result<Rows> drawn = run(sql::bell_draw);
+    if (!drawn) return drawn.error();
+    barrier_ = drawn->integer(0, 0);
+    const Result<std::int64_t> unended = count_unended();
+    if (!unended) return unended.error();
+    unended_ = *unended;
+    return {};
+}
+
+Result<void> BellLine::lower() {
+    const Result<Rows> left = run("select pg_advisory_unlock_shared(" + sleepers_lock() + ")");
+    if (!left) return left.error();
+    const Result<Rows> alone = run("select pg_try_advisory_lock(" + sleepers_lock() + ")");
+    if (!alone) return alone.error();
+    if (!alone->boolean(0, 0)) return {};
+    const Result<Rows> lowered = run(sql::bell_lower);
+    if (!lowered) return lowered.error();
+    const Result<Rows> unlocked = run("select pg_advisory_unlock(" + sleepers_lock() + ")");
+    if (!unlocked) return unlocked.error();
+    return {};
+}
+
+Result<std::int64_t> BellLine::count_unended() {
+    const std::string barrier = std::to_string(barrier_);
+    const Result<Rows> rows = run(sql::bell_unended, Parameters().add(std::string_view(barrier)));
+    if (!rows) return rows.error();
+    return std::int64_t{rows->count()};
+}
+
+Result<bool> BellLine::has_one_ended() {
+    const Result<std::int64_t> now = count_unended();
+    if (!now) return now.error();
+    return *now < std::exchange(unended_, *now);
+}
+
+Result<int> BellLine::listen(int other, MonoTime until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().now());
+    const auto patience = std::clamp<std::int64_t>(left.count(), 0, 60'000);
+    std::array<pollfd, 2> fds = {{
+        {.fd = PQsocket(connection_.get()), .events = POLLIN, .revents = 0},
+        {.fd = other, .events = POLLIN, .revents = 0},
+    }};
+    ::poll(fds.data(), fds.size(), static_cast<int>(patience));
+    if (PQconsumeInput(connection_.get()) == 0) return connection_.error();
+    int rings = 0;
+    while (PGnotify* ring = PQnotifies(connection_.get())) {
+        PQfreemem(ring);
+        ++rings;
+    }
+    return rings;
+}
+
+Result<std::int64_t> BellLine::traffic() {
+    const Result<Rows> rows = run(sql::bell_traffic);
+    if (!rows) return rows.error();
+    return rows->integer(0, 0);
+}
+
+}  // namespace outrider::postgres

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "outrider/time.h"
+
+namespace outrider::postgres {
+
+// Whether a bell costs more than it saves. A ring takes a lock of the whole cluster from the
+// writer's commit, so a busy log is better polled; a quiet one is better rung. The two bounds lie
+// apart, so that a rate between them changes nothing. A value; no thread, no clock.
+class RingRate {
+public:
+    // Counts rings of one moment. True: too many lately, so lower the bell.
+    [[nodiscard]] bool is_too_much(int rings, MonoTime now) {
+        if (now - since_ > kSpan) {
+            since_ = now;
+            count_ = 0;
+        }
+        count_ += rings;
+        return count_ >= kTooMuch;
+    }
+
+    // `numbers` were drawn within one span. True: few enough to be rung for.
+    [[nodiscard]] static bool is_quiet(std::int64_t numbers) { return numbers <= kQuiet; }
+
+    static constexpr Duration kSpan = std::chrono::milliseconds(100);
+
+private:
+    static constexpr int kTooMuch = 10;
+    static constexpr std::int64_t kQuiet = 4;
+
+    MonoTime since_;
+    int count_ = 0;
+};
+
+}  // namespace outrider::postgres

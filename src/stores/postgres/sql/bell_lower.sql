@@ -1,0 +1,1 @@
+select setval('{schema}.bell', 0)

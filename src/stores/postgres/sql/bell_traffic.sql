@@ -1,0 +1,1 @@
+select coalesce(pg_sequence_last_value('{schema}.seq'::regclass), 0)

@@ -1,0 +1,229 @@
+// The sleep of an idle relay: postgres-log, rule 11. The relays here look unasked only once an
+// hour, so whatever arrives was rung for.
+#include <mutex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "outrider/relay.h"
+#include "outrider/testing.h"
+
+#include "core/clock.h"
+#include "core/observer.h"
+#include "postgres/log.h"
+#include "stores/postgres/bell_line.h"
+#include "stores/postgres/ring_rate.h"
+
+namespace outrider {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(60);
+
+const std::string kInsert = "insert into outrider.message(topic, payload) values ('t', 'x')";
+const std::string kBell = "select pg_sequence_last_value('outrider.bell')";
+
+template <class Condition>
+bool wait_until(const Condition& condition) {
+    const MonoTime deadline = SystemClock().now() + kPatience;
+    while (!condition()) {
+        if (SystemClock().now() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+}
+
+class Notes final : public Observer {
+public:
+    void store_noted(std::string_view text) override {
+        const std::lock_guard lock(mutex_);
+        notes_.emplace_back(text);
+    }
+    [[nodiscard]] std::vector<std::string> all() const {
+        const std::lock_guard lock(mutex_);
+        return notes_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> notes_;
+};
+
+// A relay that only looks when it is rung.
+class Sleepyhead {
+public:
+    explicit Sleepyhead(const PostgresLog& log, std::size_t workers = 1)
+        : notes(std::make_shared<Notes>()),
+          relay(log.driver(), options(), notes) {
+        Destination destination = everything();
+        destination.workers = workers;
+        relay.add(destination, broker.driver());
+        relay.start();
+    }
+
+    static RelayOptions options() {
+        RelayOptions options;
+        options.idle_poll = std::chrono::hours(1);
+        return options;
+    }
+
+    // It listens, nothing is left to do, and nobody in the server works for it.
+    [[nodiscard]] static bool sleeps(const PostgresSession& session) {
+        return session.value(
+                   "select count(*) from pg_locks where locktype = 'advisory' "
+                   "and mode = 'ShareLock' and granted"
+               ) != "0" &&
+               session.value(kBell) == "1";
+    }
+
+    [[nodiscard]] bool has_got(std::size_t count) const {
+        return broker.wait_for(count, kPatience) && broker.received().size() == count;
+    }
+
+    testing::MemoryBroker broker;
+    std::shared_ptr<Notes> notes;
+    Relay relay;
+};
+
+TEST(PostgresDoorbell, ACommitWakesASleepingRelay) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log, 3);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    for (std::size_t i = 1; i <= 20; ++i) {
+        session.run(kInsert);
+        ASSERT_TRUE(sleepyhead.has_got(i)) << i;
+    }
+}
+
+TEST(PostgresDoorbell, AWriterThatLookedTooEarlyIsWaitedFor) {
+    const PostgresLog log;
+    const PostgresSession watcher(log.conninfo);
+    const PostgresSession writer(log.conninfo);
+    const PostgresSession slow(log.conninfo);
+    slow.run("begin; " + kInsert);
+    writer.run("begin; " + kInsert);  // the bell is down: it will ring nobody
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(watcher); }));
+    writer.run("commit");
+    EXPECT_TRUE(sleepyhead.has_got(1));
+    slow.run("commit");
+    EXPECT_TRUE(sleepyhead.has_got(2));
+}
+
+TEST(PostgresDoorbell, AnEarlyWriterThatRollsBackLeavesNothing) {
+    const PostgresLog log;
+    const PostgresSession watcher(log.conninfo);
+    const PostgresSession writer(log.conninfo);
+    writer.run("begin; " + kInsert);
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(watcher); }));
+    writer.run("rollback");
+    watcher.run(kInsert);
+    EXPECT_TRUE(sleepyhead.has_got(1));
+}
+
+TEST(PostgresDoorbell, NobodyLowersItWhileAnotherSleeps) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const postgres::Names names = *postgres::Names::of("outrider");
+    Result<postgres::BellLine> a = postgres::BellLine::open(log.conninfo, names);
+    ASSERT_TRUE(a && a->raise());
+    {
+        Result<postgres::BellLine> b = postgres::BellLine::open(log.conninfo, names);
+        ASSERT_TRUE(b && b->raise());
+        ASSERT_TRUE(b->lower());
+    }
+    EXPECT_EQ(session.value(kBell), "1");
+    session.run(kInsert);
+    const Result<int> rings = a->listen(-1, SystemClock().now() + kPatience);
+    ASSERT_TRUE(rings);
+    EXPECT_EQ(*rings, 1);
+    ASSERT_TRUE(a->lower());
+    EXPECT_EQ(session.value(kBell), "0");
+    session.run(kInsert);
+    const Result<int> silence = a->listen(-1, SystemClock().now() + std::chrono::milliseconds(100));
+    ASSERT_TRUE(silence);
+    EXPECT_EQ(*silence, 0);
+}
+
+TEST(PostgresDoorbell, IsLoweredWhileThereIsMuchTrafficAndRaisedAfterIt) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log, 2);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    std::size_t sent = 0;
+    const bool lowered = wait_until([&] {
+        session.run(kInsert);
+        ++sent;
+        return session.value(kBell) == "0";
+    });
+    ASSERT_TRUE(lowered);
+    EXPECT_TRUE(sleepyhead.has_got(sent));
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    session.run(kInsert);
+    EXPECT_TRUE(sleepyhead.has_got(sent + 1));
+}
+
+TEST(PostgresDoorbell, ComesBackWhenItsSessionIsLost) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    session.run(
+        "select pg_terminate_backend(pid) from pg_stat_activity "
+        "where pid <> pg_backend_pid() and datname = current_database()"
+    );
+    for (std::size_t i = 1; i <= 3; ++i) {
+        session.run(kInsert);
+        EXPECT_TRUE(sleepyhead.has_got(i));
+        ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    }
+    EXPECT_EQ(sleepyhead.notes->all().size(), 1U);
+}
+
+TEST(PostgresDoorbell, TwoPhaseWritersSilenceIt) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    session.run("begin; " + kInsert);
+    EXPECT_THROW(session.run("prepare transaction 'loud'"), std::exception);
+    session.run("rollback");
+    session.run("set outrider.bell = off; begin; " + kInsert);
+    session.run("prepare transaction 'quiet'");
+    session.run("commit prepared 'quiet'");
+    session.run("set outrider.bell = on; " + kInsert);
+    EXPECT_TRUE(sleepyhead.has_got(2));
+}
+
+TEST(PostgresDoorbell, WakeNotifyNeverLowersItAndPollNeverRaisesIt) {
+    PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    log.options.wake = postgres::Wake::poll;
+    {
+        const Sleepyhead poller(log);
+        session.run(kInsert);
+        EXPECT_TRUE(poller.has_got(1));
+        EXPECT_EQ(session.value(kBell), "0");
+    }
+    log.options.wake = postgres::Wake::notify;
+    const Sleepyhead listener(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    for (std::size_t i = 1; i <= 100; ++i) session.run(kInsert);
+    EXPECT_TRUE(listener.has_got(100));
+    EXPECT_EQ(session.value(kBell), "1");
+}
+
+TEST(RingRate, HasTwoBounds) {
+    postgres::RingRate rate;
+    const MonoTime start = SystemClock().now();
+    EXPECT_FALSE(rate.is_too_much(9, start));
+    EXPECT_TRUE(rate.is_too_much(1, start + postgres::RingRate::kSpan / 2));
+    EXPECT_FALSE(rate.is_too_much(9, start + postgres::RingRate::kSpan * 3));
+    EXPECT_TRUE(postgres::RingRate::is_quiet(0));
+    EXPECT_TRUE(postgres::RingRate::is_quiet(4));
+    EXPECT_FALSE(postgres::RingRate::is_quiet(5));
+}
+
+}  // namespace
+}  // namespace outrider
