@@ -143,7 +143,8 @@ std::string schema_document(const SchemaVersion& version) {
     return dump(Json{
         {"installed", version.installed},
         {"newest", version.newest},
-        {"up_to_date", version.installed == version.newest}});
+        {"up_to_date", version.installed == version.newest},
+        {"remarks", version.remarks}});
 }
 
 std::string enqueued_document(const MessageId& id) {

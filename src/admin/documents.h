@@ -43,7 +43,7 @@ struct DeadChange {
     bool value
 );
 
-// {"installed", "newest", "up_to_date"}
+// {"installed", "newest", "up_to_date", "remarks"}
 [[nodiscard]] std::string schema_document(const SchemaVersion& version);
 
 // {"id"}

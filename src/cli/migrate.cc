@@ -20,6 +20,9 @@ int migrate_up(const CommonArguments& common) {
             std::to_string(after.installed)
         );
     }
+    if (!common.json) {
+        for (const std::string& remark : after.remarks) print("but " + remark);
+    }
     require_schema(*admin);
     return kFine;
 }

@@ -41,6 +41,7 @@ void migrate_first(const Config& config, Log& log) {
     const auto admin = open_admin(config, StoreDriver::IfMissing::create);
     const SchemaVersion version = value_of(admin->migrate());
     log.info("migrated", {{"version", version.installed}});
+    for (const std::string& remark : version.remarks) log.warn(remark);
 }
 
 std::vector<std::string> add_destinations(Relay& relay, const Config& config, Log& log) {

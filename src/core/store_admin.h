@@ -73,6 +73,9 @@ struct DeadFilter {
 struct SchemaVersion {
     int installed = 0;  // 0: none
     int newest = 0;     // known to this build
+
+    // What migrate() was not allowed to do and somebody else has to; whole sentences.
+    std::vector<std::string> remarks = {};
 };
 
 // The cold seam: what operators do, by command line and page. One thread at a time. Every change is

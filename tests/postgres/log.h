@@ -23,6 +23,13 @@ public:
         if (!migrated) throw std::runtime_error(migrated.error().text);
     }
 
+    // The same log, reached otherwise: by another user, through a pooler.
+    PostgresLog(const PostgresLog& log, std::string conninfo_)
+        : conninfo(std::move(conninfo_)),
+          options(log.options) {
+        options.conninfo = conninfo;
+    }
+
     [[nodiscard]] std::shared_ptr<StoreDriver> driver() const {
         return postgres::make_driver(options);
     }

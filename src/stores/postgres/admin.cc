@@ -90,7 +90,9 @@ Result<SchemaVersion> PostgresAdmin::schema_version() {
 Result<SchemaVersion> PostgresAdmin::migrate() {
     const Result<int> installed = migrate_schema(connection_, names_, options_.lanes);
     if (!installed) return installed.error();
-    return SchemaVersion{*installed, newest_version()};
+    Result<std::vector<std::string>> missing = missing_roles(connection_, names_);
+    if (!missing) return missing.error();
+    return SchemaVersion{*installed, newest_version(), std::move(missing).value()};
 }
 
 std::string PostgresAdmin::schema_text() {

@@ -9,11 +9,19 @@ namespace outrider::postgres {
 namespace {
 
 // Step i brings version i to i + 1. Steps only go forward.
-constexpr std::array kSteps = {sql::schema_001_log};
+constexpr std::array kSteps = {sql::schema_001_log, sql::schema_002_enqueue};
+
+std::string begin_text(const Names& names) {
+    return "begin;\nselect pg_advisory_xact_lock(" + std::to_string(lane_lock(names, 0, -1)) +
+           ");\n";
+}
+
+std::string roles_text(const Names& names) {
+    return begin_text(names) + names.fill(sql::roles) + "commit;\n";
+}
 
 std::string step_text(const Names& names, std::size_t lanes, std::size_t step) {
-    std::string text =
-        "begin;\nselect pg_advisory_xact_lock(" + std::to_string(lane_lock(names, 0, -1)) + ");\n";
+    std::string text = begin_text(names);
     text += Names::fill(kSteps.at(step), "lanes", std::to_string(lanes));
     if (step == 0) {
         text +=
@@ -24,6 +32,36 @@ std::string step_text(const Names& names, std::size_t lanes, std::size_t step) {
     text += "insert into {schema}.schema_version (version) values (" + std::to_string(step + 1) +
             ");\n";
     return names.fill(text + "commit;\n");
+}
+
+// A relay may be told to migrate, too, and does not own the schema: then there is nothing to do.
+Result<void> make_roles(const Connection& connection, const Names& names) {
+    const Result<Rows> ours = connection.run(
+        "select pg_has_role(nspowner, 'usage') from pg_namespace where nspname = $1",
+        Parameters().add(std::string_view(names.schema()))
+    );
+    if (!ours) return ours.error();
+    if (ours->count() == 0 || !ours->boolean(0, 0)) return {};
+    Result<void> made = connection.run_script(roles_text(names));
+    if (!made) {
+        [[maybe_unused]] const Result<void> undone = connection.run_script("rollback");
+    }
+    return made;
+}
+
+Result<int> take_steps(const Connection& connection, const Names& names, std::size_t lanes) {
+    for (;;) {
+        const Result<int> version = installed_version(connection, names);
+        if (!version || *version >= newest_version()) return version;
+        const auto step = static_cast<std::size_t>(*version);
+        const Result<void> taken = connection.run_script(step_text(names, lanes, step));
+        if (taken) continue;
+        [[maybe_unused]] const Result<void> undone = connection.run_script("rollback");
+        // Somebody else may have taken the step while we waited for the lock.
+        const Result<int> after = installed_version(connection, names);
+        if (!after || *after > *version) continue;
+        return taken.error();
+    }
 }
 
 }  // namespace
@@ -62,25 +100,41 @@ Result<void> check_schema(const Connection& connection, const Names& names) {
             "', or an old one: run 'outrider migrate up'"};
 }
 
-Result<int> migrate_schema(const Connection& connection, const Names& names, std::size_t lanes) {
-    for (;;) {
-        const Result<int> version = installed_version(connection, names);
-        if (!version || *version >= newest_version()) return version;
-        const auto step = static_cast<std::size_t>(*version);
-        const Result<void> taken = connection.run_script(step_text(names, lanes, step));
-        if (taken) continue;
-        [[maybe_unused]] const Result<void> undone = connection.run_script("rollback");
-        // Somebody else may have taken the step while we waited for the lock.
-        const Result<int> after = installed_version(connection, names);
-        if (!after || *after > *version) continue;
-        return taken.error();
+Result<std::vector<std::string>> missing_roles(const Connection& connection, const Names& names) {
+    const Result<Rows> rows = connection.run(names.fill(sql::roles_missing));
+    if (!rows) return rows.error();
+    std::vector<std::string> missing;
+    for (int row = 0; row < rows->count(); ++row) {
+        const std::string role(rows->bytes(row, 0));
+        const bool exists = rows->boolean(row, 1);
+        missing.push_back(
+            "the role " + role +
+            (exists ? " lacks its rights: "
+                    : " does not exist: run 'create role " + role +
+                          " nologin' as a user who may create roles, then ") +
+            "run 'outrider migrate up' as the owner of the schema"
+        );
     }
+    return missing;
+}
+
+Result<int> migrate_schema(const Connection& connection, const Names& names, std::size_t lanes) {
+    const Result<int> before = installed_version(connection, names);
+    if (!before) return before;
+    const Result<int> version = take_steps(connection, names, lanes);
+    if (!version || *version != newest_version()) return version;
+    const Result<std::vector<std::string>> missing = missing_roles(connection, names);
+    if (!missing) return missing.error();
+    if (*before == *version && missing->empty()) return version;
+    const Result<void> roles = make_roles(connection, names);
+    if (!roles) return roles.error();
+    return version;
 }
 
 std::string schema_text(const Names& names, std::size_t lanes) {
     std::string text;
     for (std::size_t step = 0; step < kSteps.size(); ++step) text += step_text(names, lanes, step);
-    return text;
+    return text + roles_text(names);
 }
 
 }  // namespace outrider::postgres

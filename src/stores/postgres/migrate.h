@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 #include "stores/postgres/connection.h"
@@ -17,14 +18,21 @@ namespace outrider::postgres {
 [[nodiscard]] Result<void> check_schema(const Connection& connection, const Names& names);
 
 // Brings the schema to the newest version, one transaction per step; whoever comes second waits and
-// finds it done.
+// finds it done. Then the roles, if we own the schema.
 [[nodiscard]] Result<int> migrate_schema(
     const Connection& connection,
     const Names& names,
     std::size_t lanes
 );
 
-// All steps, as text for psql.
+// What is missing of the schema's roles, as sentences that say what to do; nothing: they are there
+// and may do what they must.
+[[nodiscard]] Result<std::vector<std::string>> missing_roles(
+    const Connection& connection,
+    const Names& names
+);
+
+// All steps and the roles, as text for psql.
 [[nodiscard]] std::string schema_text(const Names& names, std::size_t lanes);
 
 }  // namespace outrider::postgres

@@ -29,8 +29,14 @@ std::string Names::fill(
     return text;
 }
 
+std::string Names::quoted(std::string_view suffix) const {
+    return "\"" + schema_ + std::string(suffix) + "\"";
+}
+
 std::string Names::fill(std::string_view sql) const {
-    return fill(fill(sql, "schema", "\"" + schema_ + "\""), "now", now_);
+    std::string text = fill(fill(sql, "schema", quoted("")), "now", now_);
+    text = fill(text, "writer", quoted("_writer"));
+    return fill(text, "relay", quoted("_relay"));
 }
 
 }  // namespace outrider::postgres

@@ -19,7 +19,8 @@ public:
         std::string_view now = "clock_timestamp()"
     );
 
-    // The text with {schema} and {now} filled in.
+    // The text with {schema}, {writer} and {relay} (the schema's own two roles) and {now} filled
+    // in.
     [[nodiscard]] std::string fill(std::string_view sql) const;
 
     // The text with another {placeholder} filled in.
@@ -33,6 +34,8 @@ public:
 
 private:
     Names(std::string schema, std::string now) : schema_(std::move(schema)), now_(std::move(now)) {}
+    [[nodiscard]] std::string quoted(std::string_view suffix) const;
+
     std::string schema_;
     std::string now_;
 };

@@ -1,0 +1,48 @@
+-- The two roles of a schema, and what each may do: {writer} enqueues and nothing else, {relay} relays, cleans up and
+-- serves operators. Neither owns anything. Roles belong to the whole cluster, so they carry the schema's name. Run
+-- after every migration, by the owner of the schema, as often as one likes: whoever adds a table names it here.
+do $body$
+declare
+    role text;
+begin
+    foreach role in array array['{writer}', '{relay}'] loop
+        if to_regrole(role) is not null then
+            continue;
+        end if;
+        begin
+            execute 'create role ' || role || ' nologin';
+        exception
+            when duplicate_object or unique_violation then null;  -- by another database of the cluster, just now
+            when insufficient_privilege then
+                raise warning 'outrider: role % is missing, and % may not create roles', role, current_user
+                    using hint = 'Have a DBA run: create role ' || role || ' nologin; and then this again.';
+        end;
+    end loop;
+    if to_regrole('{writer}') is not null then
+        grant usage on schema {schema} to {writer};
+        -- Never on xid, segment or seq: a row with a number of the writer's own choice is never delivered.
+        grant insert (id, topic, key, type, payload, content_type, headers, occurred_at, deliver_after)
+            on {schema}.message to {writer};
+        grant usage on sequence {schema}.seq to {writer};
+        -- To read the registers, not to move them.
+        grant select on sequence {schema}.active, {schema}.bell to {writer};
+        grant execute on function
+            {schema}.headers_flaw(jsonb),
+            {schema}.enqueue(text, bytea, text, text, jsonb, text, timestamptz, uuid),
+            {schema}.enqueue(text, text, text, text, jsonb, text, timestamptz, uuid),
+            {schema}.enqueue(text, jsonb, text, text, jsonb, text, timestamptz, uuid)
+            to {writer};
+    end if;
+    if to_regrole('{relay}') is not null then
+        grant usage on schema {schema} to {relay};
+        grant select on {schema}.message, {schema}.setting, {schema}.schema_version to {relay};
+        grant select, truncate on {schema}.message_1, {schema}.message_2, {schema}.message_3, {schema}.message_4
+            to {relay};
+        grant select, update on {schema}.segment to {relay};
+        grant select, insert, update, delete on {schema}.destination, {schema}.cursor, {schema}.parked,
+            {schema}.parked_key, {schema}.dead, {schema}.sample to {relay};
+        grant select on sequence {schema}.seq to {relay};
+        grant select, update on sequence {schema}.active, {schema}.bell to {relay};
+    end if;
+end
+$body$;
