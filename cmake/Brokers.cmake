@@ -9,19 +9,33 @@ if(PkgConfig_FOUND)
     pkg_check_modules(CNATS IMPORTED_TARGET GLOBAL libnats>=3.4)
 endif()
 find_package(rabbitmq-c 0.11 CONFIG QUIET GLOBAL)
+find_package(CURL 7.88)
+find_package(OpenSSL)
 
 cmake_dependent_option(OUTRIDER_REDIS "Redis Streams (hiredis)" ON HIREDIS_FOUND OFF)
 cmake_dependent_option(OUTRIDER_NATS "NATS JetStream (cnats)" ON CNATS_FOUND OFF)
+cmake_dependent_option(OUTRIDER_HTTP "HTTP (libcurl, libcrypto)" ON "CURL_FOUND;OPENSSL_FOUND" OFF)
 cmake_dependent_option(OUTRIDER_RABBITMQ "RabbitMQ (rabbitmq-c)" ON rabbitmq-c_FOUND OFF)
 
 # What they share: targets, headers, CloudEvents, URLs, sockets.
 outrider_room(
     wire
-    SOURCES brokers/wire/cloud_event.cc brokers/wire/encoder.cc brokers/wire/parameters.cc brokers/wire/socket.cc
-            brokers/wire/target.cc brokers/wire/url.cc
+    SOURCES brokers/wire/cloud_event.cc brokers/wire/driver.cc brokers/wire/encoder.cc brokers/wire/parameters.cc
+            brokers/wire/socket.cc brokers/wire/target.cc brokers/wire/url.cc
     PUBLIC outrider::core
     PRIVATE nlohmann_json::nlohmann_json
 )
+
+if(OUTRIDER_HTTP)
+    outrider_room(
+        http
+        SOURCES brokers/http/address.cc brokers/http/broker.cc brokers/http/classify.cc brokers/http/flight.cc
+                brokers/http/link.cc brokers/http/options.cc brokers/http/place.cc brokers/http/signer.cc
+                brokers/http/transfer.cc brokers/http/writer.cc
+        PUBLIC outrider::wire
+        PRIVATE CURL::libcurl OpenSSL::Crypto
+    )
+endif()
 
 if(OUTRIDER_REDIS)
     outrider_room(

@@ -9,6 +9,9 @@
 
 #include "cli/exit_code.h"
 #include "cli/paths.h"
+#ifdef OUTRIDER_HTTP
+#include "brokers/http/broker.h"
+#endif
 #ifdef OUTRIDER_NATS
 #include "brokers/nats/broker.h"
 #endif
@@ -145,6 +148,10 @@ constexpr BrokerEntry kBrokers[] = {
     {"file", check_file_broker, open_file},
     {"stdout", check_nothing_behind, open_stdout},
     {"null", check_nothing_behind, open_null},
+#ifdef OUTRIDER_HTTP
+    network_entry<parse_http_url, make_http_broker>("http"),
+    network_entry<parse_http_url, make_http_broker>("https"),
+#endif
 #ifdef OUTRIDER_NATS
     network_entry<parse_nats_url, make_nats_broker>("nats"),
     network_entry<parse_nats_url, make_nats_broker>("natss"),

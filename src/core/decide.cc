@@ -15,6 +15,13 @@ bool is_spent(const Retry& retry, const Settlement& refusal, WallTime now) {
     return by_count || by_age;
 }
 
+// The longer of what the rules say and what the broker asked for, which may be anything: the rules
+// bound it.
+Duration wait_after(const Retry& retry, const Settlement& refusal, const Answer& answer, Dice& d) {
+    const Duration asked = answer.retry_after.value_or(Duration::zero());
+    return std::max(retry_delay(retry, refusal.attempts, d), std::min(asked, retry.delay_max));
+}
+
 Settlement bury(const Envelope& envelope, const Destination& destination, Settlement settlement) {
     settlement.fate = Fate::dead;
     settlement.park_key = park_key(envelope, destination);
@@ -63,7 +70,7 @@ Settlement decide(
     }
     settlement.fate = Fate::again;
     settlement.park_key = park_key(envelope, destination);
-    settlement.due_at = now + retry_delay(destination.retry, settlement.attempts, dice);
+    settlement.due_at = now + wait_after(destination.retry, settlement, answer, dice);
     return settlement;
 }
 

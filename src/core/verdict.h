@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "outrider/time.h"
 
 namespace outrider {
 
@@ -20,6 +23,10 @@ enum class Verdict : std::uint8_t {
 struct Answer {
     Verdict verdict = Verdict::unanswered;
     std::string reason;  // for a person; empty when acknowledged
+
+    // refused: the broker itself asked to be left alone with this message for so long. It stretches
+    // the wait of the retry rules, never beyond their `delay_max`, and never shortens it.
+    std::optional<Duration> retry_after;
 };
 
 }  // namespace outrider

@@ -40,25 +40,6 @@ protected:
     }
 };
 
-Messages one() {
-    Messages messages;
-    messages.add("t", "k", "x");
-    return messages;
-}
-
-void expect_outage(const std::vector<Answer>& answers, const std::string& part) {
-    for (const Answer& answer : answers) {
-        EXPECT_EQ(answer.verdict, Verdict::unanswered);
-        EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
-    }
-}
-
-void expect_all(const std::vector<Answer>& answers) {
-    for (const Answer& answer : answers) {
-        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
-    }
-}
-
 TEST_F(Nats, PublishesAWholeBurst) {
     Messages messages;
     for (int i = 0; i < 20'000; ++i) messages.add("orders", std::to_string(i), "x");

@@ -49,26 +49,6 @@ protected:
     static std::size_t queued() { return RabbitmqClient(rabbitmq_server().port()).count("orders"); }
 };
 
-Messages one() {
-    Messages messages;
-    messages.add("t", "k", "x");
-    return messages;
-}
-
-void expect_outage(const std::vector<Answer>& answers, const std::string& part) {
-    for (const Answer& answer : answers) {
-        EXPECT_EQ(answer.verdict, Verdict::unanswered);
-        EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
-        EXPECT_FALSE(answer.reason.empty());
-    }
-}
-
-void expect_all(const std::vector<Answer>& answers) {
-    for (const Answer& answer : answers) {
-        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
-    }
-}
-
 TEST_F(Rabbitmq, ConfirmsAWholeBurst) {
     Messages messages;
     for (int i = 0; i < 10'000; ++i) messages.add("t", std::to_string(i), "x");

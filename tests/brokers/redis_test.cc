@@ -48,25 +48,6 @@ std::vector<std::string> payloads(const std::string& stream) {
     return found;
 }
 
-Messages one(std::string payload = "x") {
-    Messages messages;
-    messages.add("t", "k", std::move(payload));
-    return messages;
-}
-
-void expect_outage(const std::vector<Answer>& answers, const std::string& part) {
-    for (const Answer& answer : answers) {
-        EXPECT_EQ(answer.verdict, Verdict::unanswered);
-        EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
-    }
-}
-
-void expect_all(const std::vector<Answer>& answers) {
-    for (const Answer& answer : answers) {
-        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
-    }
-}
-
 TEST_F(Redis, KeepsTheOrderOfAKeyOverManyTransactions) {
     Messages messages;
     for (int i = 0; i < 5500; ++i) messages.add("t", "k", std::to_string(i));

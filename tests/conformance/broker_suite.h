@@ -46,6 +46,12 @@ protected:
 
     static std::vector<Answer> publish(Broker& broker, std::span<const Envelope> envelopes);
 
+    // What has arrived; in the order of the burst where the broker promises none.
+    std::vector<testing::Received> received(
+        const Broker& broker,
+        const std::vector<Envelope>& burst
+    );
+
     std::unique_ptr<BrokerHarness> harness_;
 
 private:

@@ -43,6 +43,31 @@ struct Case {
     Duration delay;
 };
 
+// The rules of the case say 2 s for this refusal, and 10 s at most.
+TEST(Decide, WaitsAsLongAsTheBrokerAsks) {
+    struct Row {
+        std::optional<Duration> asked;
+        Duration wait;
+    };
+    const Row rows[] = {
+        {std::nullopt, seconds(2)},
+        {seconds(0), seconds(2)},
+        {seconds(1), seconds(2)},
+        {seconds(7), seconds(7)},
+        {seconds(10), seconds(10)},
+        {hours(24), seconds(10)},
+        {Duration::max(), seconds(10)},
+        {-seconds(5), seconds(2)},
+    };
+    SeededDice dice(1);
+    for (const Row& row : rows) {
+        const Answer answer{Verdict::refused, "busy", row.asked};
+        const Settlement settlement = decide(envelope(1, kNow), answer, rules(), kNow, dice);
+        EXPECT_EQ(settlement.fate, Fate::again);
+        EXPECT_EQ(settlement.due_at - kNow, row.wait);
+    }
+}
+
 TEST(Decide, TurnsEveryAnswerIntoAFate) {
     const Duration never(-1);
     const Case cases[] = {

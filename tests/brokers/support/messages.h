@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "outrider/testing.h"
 
 #include "core/broker.h"
@@ -67,6 +69,27 @@ inline std::size_t count(const std::vector<Answer>& answers, Verdict verdict) {
     std::size_t found = 0;
     for (const Answer& answer : answers) found += answer.verdict == verdict ? 1 : 0;
     return found;
+}
+
+inline Messages one(std::string payload = "x") {
+    Messages messages;
+    messages.add("t", "k", std::move(payload));
+    return messages;
+}
+
+inline void expect_all(const std::vector<Answer>& answers) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::acknowledged) << answer.reason;
+    }
+}
+
+// Nobody was charged, and every message says why.
+inline void expect_outage(const std::vector<Answer>& answers, const std::string& part) {
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.verdict, Verdict::unanswered);
+        EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
+        EXPECT_FALSE(answer.reason.empty());
+    }
 }
 
 }  // namespace outrider::live

@@ -1,0 +1,175 @@
+#include "brokers/http/transfer.h"
+
+#include <algorithm>
+
+#include <sys/socket.h>
+
+#include "brokers/http/address.h"
+#include "brokers/http/classify.h"
+
+namespace outrider::http {
+namespace {
+
+// What is read of an answer's body at most, and what is kept of it for a person.
+constexpr std::size_t kBodyBytesMax = 64U << 10U;
+constexpr std::size_t kExcerptBytes = 256;
+
+// The library's own state, once per process. It is never taken down: other threads may use it.
+void prepare_library() {
+    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    OUTRIDER_ASSERT(code == CURLE_OK);
+}
+
+// Version 2 over TLS only: libcurl 7.88 breaks a connection without TLS when it uses it for a
+// second request of that version (curl issue 10634).
+long protocol(const HttpOptions& options) {
+    const bool is_one = options.version == HttpVersion::one;
+    return is_one ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
+}
+
+}  // namespace
+
+template <class Value>
+void Transfer::set(CURLoption option, Value value) {
+    const CURLcode code = curl_easy_setopt(handle_.get(), option, value);
+    OUTRIDER_ASSERT(code == CURLE_OK);
+}
+
+Transfer::Transfer(const HttpOptions& options)
+    : allow_private_(options.allow_private),
+      complaint_(CURL_ERROR_SIZE, '\0') {
+    prepare_library();
+    handle_.reset(curl_easy_init());
+    OUTRIDER_ASSERT(handle_ != nullptr);
+    set(CURLOPT_ERRORBUFFER, complaint_.data());
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_FOLLOWLOCATION, 0L);
+    // Not by way of a proxy that the environment names: it would hide the receiver's address.
+    set(CURLOPT_PROXY, "");
+    set(CURLOPT_PATH_AS_IS, 1L);
+    set(CURLOPT_TCP_KEEPALIVE, 1L);
+    set(CURLOPT_USERAGENT, "outrider");
+    set(CURLOPT_HTTP_VERSION, protocol(options));
+    // Only where version 2 can come of it: others would wait for the first answer of all.
+    const bool may_share = options.tls && options.version == HttpVersion::best;
+    set(CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
+    set(CURLOPT_WRITEFUNCTION, &Transfer::take_body);
+    set(CURLOPT_WRITEDATA, this);
+    // The address that is really connected to is looked at, whatever the name meant before.
+    set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::open_socket);
+    set(CURLOPT_OPENSOCKETDATA, this);
+    set_login(options);
+    set_tls(options);
+}
+
+void Transfer::set_login(const HttpOptions& options) {
+    if (!options.user.empty()) {
+        set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+        set(CURLOPT_USERNAME, options.user.c_str());
+        set(CURLOPT_PASSWORD, options.password.c_str());
+    }
+    if (!options.token.empty()) {
+        set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+        set(CURLOPT_XOAUTH2_BEARER, options.token.c_str());
+    }
+}
+
+void Transfer::set_tls(const HttpOptions& options) {
+    set(CURLOPT_SSL_VERIFYPEER, 1L);
+    set(CURLOPT_SSL_VERIFYHOST, 2L);
+    set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    if (!options.tls_ca.empty()) {
+        set(CURLOPT_CAINFO, options.tls_ca.c_str());
+        set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));  // not those of the system as well
+    }
+    if (!options.tls_cert.empty()) {
+        set(CURLOPT_SSLCERT, options.tls_cert.c_str());
+        set(CURLOPT_SSLKEY, options.tls_key.c_str());
+    }
+}
+
+void Transfer::start(const std::string& url, std::chrono::milliseconds timeout) {
+    complaint_[0] = '\0';
+    excerpt_.clear();
+    body_bytes_ = 0;
+    private_address_.clear();
+    set(CURLOPT_URL, url.c_str());
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(timeout.count(), 1)));
+}
+
+void Transfer::post(Request request, std::chrono::milliseconds timeout) {
+    request_ = std::move(request);
+    start(request_.url, timeout);
+    List lines;
+    for (const std::string& line : request_.headers) {
+        curl_slist* longer = curl_slist_append(lines.get(), line.c_str());
+        OUTRIDER_ASSERT(longer != nullptr);
+        static_cast<void>(lines.release());
+        lines.reset(longer);
+    }
+    set(CURLOPT_CUSTOMREQUEST, static_cast<const char*>(nullptr));
+    set(CURLOPT_POST, 1L);
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+    set(CURLOPT_POSTFIELDS, request_.body.c_str());
+    set(CURLOPT_HTTPHEADER, lines.get());
+    headers_ = std::move(lines);
+}
+
+void Transfer::ask(const std::string& url, std::chrono::milliseconds timeout) {
+    start(url, timeout);
+    set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
+    set(CURLOPT_HTTPGET, 1L);
+    set(CURLOPT_CUSTOMREQUEST, "OPTIONS");
+}
+
+std::size_t Transfer::take_body(char* bytes, std::size_t size, std::size_t count, void* self) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const std::string_view part(bytes, size * count);
+    transfer.excerpt_ += part.substr(0, kExcerptBytes - transfer.excerpt_.size());
+    transfer.body_bytes_ += part.size();
+    return transfer.body_bytes_ > kBodyBytesMax ? 0 : part.size();  // 0: enough of this
+}
+
+curl_socket_t Transfer::open_socket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    if (!transfer.allow_private_ && is_private(address->addr)) {
+        transfer.private_address_ = to_text(address->addr);
+        return CURL_SOCKET_BAD;
+    }
+    return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+long Transfer::status(CURLcode code) const {
+    const bool had_enough = code == CURLE_WRITE_ERROR && body_bytes_ > kBodyBytesMax;
+    if (code != CURLE_OK && !had_enough) return 0;
+    long status = 0;
+    curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+std::string Transfer::failure(CURLcode code) const {
+    if (!private_address_.empty()) {
+        return "the receiver's address " + private_address_ +
+               " is private: say allow_private=true if that is meant";
+    }
+    const std::string_view details = complaint_.data();
+    return std::string("cannot post: ") +
+           (details.empty() ? std::string(curl_easy_strerror(code)) : std::string(details));
+}
+
+Answer Transfer::answer(CURLcode code) const {
+    const long given = status(code);
+    if (given == 0) return {Verdict::unanswered, failure(code), {}};
+    Answer answer{classify(given), {}, {}};
+    if (answer.verdict == Verdict::acknowledged) return answer;
+    answer.reason = "the receiver said " + std::to_string(given);
+    if (!excerpt_.empty()) answer.reason += ": " + excerpt_;
+    curl_off_t wait = 0;
+    curl_easy_getinfo(handle_.get(), CURLINFO_RETRY_AFTER, &wait);
+    constexpr curl_off_t kWaitMax = 86'400;  // beyond any rule, and no overflow
+    if (wait > 0) answer.retry_after = std::chrono::seconds(std::min(wait, kWaitMax));
+    return answer;
+}
+
+}  // namespace outrider::http

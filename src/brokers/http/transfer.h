@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <curl/curl.h>
+
+#include "brokers/http/options.h"
+#include "brokers/http/writer.h"
+#include "core/verdict.h"
+
+namespace outrider::http {
+
+// One request under way, and what comes back for it. Used again and again, so that the library
+// keeps its memory. The library holds its address: it stays where it is. One thread at a time.
+class Transfer {
+public:
+    explicit Transfer(const HttpOptions& options);
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+
+    [[nodiscard]] CURL* get() const { return handle_.get(); }
+
+    // Makes it ready for a message, or for a question whether anybody is there (OPTIONS).
+    void post(Request request, std::chrono::milliseconds timeout);
+    void ask(const std::string& url, std::chrono::milliseconds timeout);
+
+    // What the transfer's end means for the message. The status counts even where the body that
+    // followed it had no end.
+    [[nodiscard]] Answer answer(CURLcode code) const;
+
+    // The receiver's status, if it gave a whole answer; else 0.
+    [[nodiscard]] long status(CURLcode code) const;
+
+    // Why there is no answer.
+    [[nodiscard]] std::string failure(CURLcode code) const;
+
+private:
+    template <auto destroy>
+    struct Destroy {
+        void operator()(auto* handle) const { destroy(handle); }
+    };
+    using Handle = std::unique_ptr<CURL, Destroy<curl_easy_cleanup>>;
+    using List = std::unique_ptr<curl_slist, Destroy<curl_slist_free_all>>;
+
+    template <class Value>
+    void set(CURLoption option, Value value);
+    void set_tls(const HttpOptions& options);
+    void set_login(const HttpOptions& options);
+    void start(const std::string& url, std::chrono::milliseconds timeout);
+
+    static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* self);
+    static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address);
+
+    const bool allow_private_;
+    Handle handle_;
+    List headers_;
+    Request request_;
+    std::vector<char> complaint_;  // the library writes here what went wrong
+    std::string excerpt_;          // the first bytes of the answer
+    std::size_t body_bytes_ = 0;
+    std::string private_address_;  // that the host turned out to have
+};
+
+}  // namespace outrider::http
