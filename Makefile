@@ -43,7 +43,7 @@ test-asan:
 test-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) \
-		--target conformance_test relay_test postgres_test postgres_conformance_test \
+		--target conformance_test relay_test postgres_test postgres_conformance_test postgres_schedule_test \
 		http_test redis_test nats_test rabbitmq_test
 	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
 

@@ -17,6 +17,9 @@ REQUIRED = {
              "nats_test", "rabbitmq_test"],
 }
 
+for suites in REQUIRED.values():
+    suites.append("postgres_schedule_test")
+
 
 def read(file):
     for case in tree.parse(file).getroot().iter("testcase"):

@@ -17,13 +17,6 @@ namespace {
 
 using Payloads = std::vector<std::string>;
 
-void insert(const PostgresSession& session, const std::string& key, const std::string& payload) {
-    session.run(
-        "insert into outrider.message (topic, key, payload) values ('t', '" + key + "', '" +
-        payload + "')"
-    );
-}
-
 TEST(PostgresLateCommit, FindsTheFirstMessageEver) {
     const PostgresLog log;
     const auto store = log.open(everything());

@@ -15,8 +15,8 @@ namespace outrider {
 // A migrated log in a fresh database.
 class PostgresLog {
 public:
-    explicit PostgresLog(std::size_t lanes = 4)
-        : conninfo(PostgresServer::shared().create_database()) {
+    explicit PostgresLog(std::size_t lanes = 4, PostgresServer& server = PostgresServer::shared())
+        : conninfo(server.create_database()) {
         options.conninfo = conninfo;
         options.lanes = lanes;
         const auto migrated = admin()->migrate();
@@ -54,6 +54,18 @@ inline Destination everything(std::string name = "all") {
     Destination destination;
     destination.name = std::move(name);
     return destination;
+}
+
+// As an application would write, in a transaction of its own or the one that is open.
+inline void insert(
+    const PostgresSession& session,
+    const std::string& key,
+    const std::string& payload
+) {
+    session.run(
+        "insert into outrider.message (topic, key, payload) values ('t', '" + key + "', '" +
+        payload + "')"
+    );
 }
 
 // Claims once and settles everything as done. Payloads in the order claimed.

@@ -11,13 +11,6 @@ namespace {
 
 using Payloads = std::vector<std::string>;
 
-void insert(const PostgresSession& session, const std::string& key, const std::string& payload) {
-    session.run(
-        "insert into outrider.message (topic, key, payload) values ('t', '" + key + "', '" +
-        payload + "')"
-    );
-}
-
 TEST(PostgresTurn, HoldsNoIdAndNoSnapshotWhileTheBrokerAnswers) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);

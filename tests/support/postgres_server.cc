@@ -76,12 +76,20 @@ void PostgresSession::run(const std::string& sql) const {
 }
 
 std::string PostgresSession::value(const std::string& sql) const {
+    const std::vector<std::string> values = column(sql);
+    return values.empty() ? "" : values[0];
+}
+
+std::vector<std::string> PostgresSession::column(const std::string& sql) const {
+    std::vector<std::string> values;
     PGresult* result = PQexec(connection_, sql.c_str());
     const bool good = PQresultStatus(result) == PGRES_TUPLES_OK;
-    std::string value = good && PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "";
+    for (int row = 0; good && row < PQntuples(result); ++row) {
+        values.emplace_back(PQgetvalue(result, row, 0));
+    }
     PQclear(result);
     if (!good) throw std::runtime_error(PQerrorMessage(connection_));
-    return value;
+    return values;
 }
 
 PostgresServer::PostgresServer(const std::string& configuration) : programs_(find_programs()) {
@@ -149,6 +157,11 @@ void PostgresServer::kill(int signal) {
     ::kill(pid_, signal);
     wait_for(pid_);
     pid_ = -1;
+}
+
+std::string PostgresServer::log() const {
+    std::ifstream file(folder_.file("server.log"));
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string PostgresServer::conninfo(const std::string& database) const {

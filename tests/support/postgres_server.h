@@ -25,6 +25,9 @@ public:
     // The first column of the first row; empty if there is none.
     [[nodiscard]] std::string value(const std::string& sql) const;
 
+    // The first column of all rows.
+    [[nodiscard]] std::vector<std::string> column(const std::string& sql) const;
+
 private:
     PGconn* connection_ = nullptr;
 };
@@ -49,6 +52,9 @@ public:
 
     void start();
     void kill(int signal);  // and waits for the end
+
+    // What the server has logged so far.
+    [[nodiscard]] std::string log() const;
 
 private:
     [[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const std::string& log)
