@@ -41,6 +41,23 @@ TEST(PostgresWindows, TheFirstMessageEverIsAboveTheFloorOfAFreshSequence) {
     EXPECT_EQ(take_all(*newest), Payloads{"first"});
 }
 
+// Two relays meet a destination that the one has made known and the other gives its cursors; a
+// writer has its id and its number already.
+TEST(PostgresWindows, ADestinationThatStartsNowFindsWhatCommitsAfterwards) {
+    const PostgresLog log(1, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const PostgresSession writer(log.conninfo);
+    insert(session, "k", "before");
+    session.run("insert into outrider.destination (name, topics) values ('from_now_on', '[\"*\"]')"
+    );
+    writer.run("begin");
+    insert(writer, "k", "in between");
+    const auto store = log.open(from_now_on());
+    EXPECT_TRUE(take_all(*store).empty());
+    writer.run("commit");
+    EXPECT_EQ(take_all(*store), Payloads{"in between"});
+}
+
 // A window keeps the snapshot it was opened with while it is read in pieces, so the floor of the
 // next one is not what the sequence says at the last piece.
 TEST(PostgresWindows, AWindowInPiecesHasTwoFloors) {

@@ -39,6 +39,10 @@ Result<void> add_cursors(
     std::int64_t floor
 ) {
     const bool global = destination.order == Order::global;
+    // Drawn and completed between the floor and the snapshot: every id at or above the snapshot's
+    // xmax then has numbers above the floor.
+    const Result<Rows> drawn = connection.run("select pg_current_xact_id()");
+    if (!drawn) return drawn.error();
     const Result<Rows> added = connection.run(
         names.fill(sql::register_cursors),
         Parameters()
