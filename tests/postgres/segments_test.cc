@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "postgres/short_cut.h"
+#include "stores/postgres/registration.h"
 
 // Schedules of rotation and truncation. Each shows what the short cut misses, and that the store
 // does not.
@@ -132,6 +133,57 @@ TEST(PostgresSegments, VerificationSeesWhatWasCommittedBeforeTheLock) {
     EXPECT_EQ(clean_up(log), 0U);
     EXPECT_EQ(take_all(*behind), Payloads{"1"});
     EXPECT_EQ(clean_up(log), 1U);
+}
+
+// A rotation that stopped anywhere, since its process died or froze there, is finished by the next:
+// what it had opened is not taken for one that was left.
+TEST(PostgresSegments, ARotationThatWasInterruptedIsFinished) {
+    const PostgresLog log(1, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const auto store = log.open(everything());
+    insert(session, "k", "1");
+    session.run("update outrider.segment set opened_at = now() where segment = 2");
+    EXPECT_EQ(clean_up(log), 0U);
+    EXPECT_EQ(session.value("select last_value from outrider.active"), "2");
+    EXPECT_EQ(
+        session.value("select closed_by is null from outrider.segment where segment = 2"), "t"
+    );
+    insert(session, "k", "2");
+    session.run("update outrider.segment set opened_at = now() where segment = 3");
+    session.run("select setval('outrider.active', 3)");
+    insert(session, "k", "3");
+    EXPECT_EQ(clean_up(log), 0U);
+    EXPECT_EQ(
+        session.column("select segment from outrider.segment where closed_by is not null order by 1"
+        ),
+        (Payloads{"1", "2"})
+    );
+    EXPECT_EQ(take_all(*store), (Payloads{"1", "2", "3"}));
+    EXPECT_EQ(clean_up(log), 2U);
+}
+
+// Two clean each step by step: whatever a frozen one has seen, it acts on what is there now.
+TEST(PostgresSegments, OnlyOneCleansAtATimeAndNoLockOutlivesItsTransaction) {
+    const PostgresLog log(1, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const auto store = log.open(everything());
+    insert(session, "k", "1");
+    EXPECT_EQ(take_all(*store), Payloads{"1"});
+    const auto names = postgres::Names::of("outrider", "now()");
+    const std::string lock = std::to_string(postgres::lane_lock(*names, 0, -2));
+    session.run("begin; select pg_advisory_xact_lock(" + lock + ")");
+    age_segments(PostgresSession(log.conninfo));
+    EXPECT_EQ(clean_up(log), 0U);
+    EXPECT_EQ(session.value("select last_value from outrider.active"), "1");
+    session.run("commit");
+    const auto admin = log.admin();
+    ASSERT_TRUE(admin->clean_up(Duration::zero(), 1000));
+    EXPECT_EQ(session.value("select last_value from outrider.active"), "2");
+    EXPECT_EQ(
+        session.value("select count(*) from pg_locks where locktype = 'advisory' and database = "
+                      "(select oid from pg_database where datname = current_database())"),
+        "0"
+    ) << "behind a pooler nobody could release it";
 }
 
 // A lane without traffic settles an empty window while a segment waits for it.

@@ -14,36 +14,70 @@ constexpr std::int64_t kSegmentBytesMax = std::int64_t{1} << 30;
 
 constexpr int kSegments = 4;
 
-Result<void> no_rows(const Result<Rows>& rows) {
-    if (!rows) return rows.error();
-    return {};
-}
+// Nobody waits longer for a truncation than this: whoever comes behind it waits as long as it does.
+// A process that freezes in a step gives up the lock by the last of these.
+constexpr std::string_view kBegin =
+    "begin isolation level read committed; set local lock_timeout = '100ms'; "
+    "set local idle_in_transaction_session_timeout = '10s'";
 
 }  // namespace
 
-Result<std::uint64_t> Cleaner::run(Duration retention) {
-    const std::int64_t lock = lane_lock(names_, 0, -2);
-    const Result<Rows> mine =
-        connection_.run("select pg_try_advisory_lock($1)", Parameters().add(lock));
-    if (!mine) return mine.error();
-    if (!mine->boolean(0, 0)) return std::uint64_t{0};
-    Result<std::uint64_t> emptied = clean(retention);
-    const Result<Rows> released =
-        connection_.run("select pg_advisory_unlock($1)", Parameters().add(lock));
-    if (!released) return released.error();
-    return emptied;
+// A segment that is neither active nor closed is the next one, opened ahead, or the one before, not
+// closed yet.
+Cleaner::Move Cleaner::next_move(const std::vector<Segment>& segments) {
+    const auto active =
+        std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.active; });
+    if (active == segments.end()) return {};
+    const int next = active->number % kSegments + 1;
+    bool next_is_free = false;
+    for (const Segment& segment : segments) {
+        if (segment.number == next) next_is_free = !segment.used;
+        if (segment.active || segment.closed || !segment.used) continue;
+        if (segment.number == next) return {Move::Sort::activate, next};
+        return {Move::Sort::close, segment.number};
+    }
+    const bool due = active->old_enough || active->bytes >= kSegmentBytesMax;
+    if (active->bytes == 0 || !due || !next_is_free) return {};
+    return {Move::Sort::open, next};
 }
 
-Result<std::uint64_t> Cleaner::clean(Duration retention) {
-    for (const std::string_view sql : {sql::clean_cursors, sql::clean_samples}) {
-        if (Result<void> done = no_rows(connection_.run(names_.fill(sql))); !done)
-            return done.error();
+Result<std::uint64_t> Cleaner::run(Duration retention) {
+    Result<Step> step = this->step([this] { return remove_replaced(); });
+    if (!step) return step.error();
+    if (*step == Step::nothing) return std::uint64_t{0};  // somebody else cleans
+    do {
+        step = this->step([&] { return rotate(retention); });
+        if (!step) return step.error();
+    } while (*step == Step::done);
+    std::uint64_t emptied = 0;
+    while (true) {
+        step = this->step([&] { return truncate(retention); });
+        if (!step) return step.error();
+        if (*step == Step::nothing) return emptied;
+        ++emptied;
     }
-    Result<std::vector<Segment>> segments = read_segments(retention);
-    if (!segments) return segments.error();
-    if (Result<void> done = close_left_behind(*segments); !done) return done.error();
-    if (Result<void> done = rotate(*segments); !done) return done.error();
-    return truncate(*segments);
+}
+
+Result<Cleaner::Step> Cleaner::step(const std::function<Result<Step>()>& work) {
+    const Parameters lock = Parameters().add(lane_lock(names_, 0, -2));
+    if (Result<void> begun = connection_.run_script(std::string(kBegin)); !begun)
+        return begun.error();
+    const Result<Rows> mine = connection_.run("select pg_try_advisory_xact_lock($1)", lock);
+    Result<Step> done = !mine                 ? Result<Step>(mine.error())
+                        : mine->boolean(0, 0) ? work()
+                                              : Result<Step>(Step::nothing);
+    const bool commits = done && *done == Step::done;
+    const Result<void> ended = connection_.run_script(commits ? "commit" : "rollback");
+    if (done && !ended) return ended.error();
+    return done;
+}
+
+Result<Cleaner::Step> Cleaner::remove_replaced() {
+    for (const std::string_view sql : {sql::clean_cursors, sql::clean_samples}) {
+        const Result<Rows> done = connection_.run(names_.fill(sql));
+        if (!done) return done.error();
+    }
+    return Step::done;
 }
 
 Result<std::vector<Cleaner::Segment>> Cleaner::read_segments(Duration retention) {
@@ -66,91 +100,58 @@ Result<std::vector<Cleaner::Segment>> Cleaner::read_segments(Duration retention)
     return segments;
 }
 
-Result<void> Cleaner::script(std::string_view sql, int segment) {
-    return connection_.run_script(names_.fill(Names::fill(sql, "segment", std::to_string(segment)))
-    );
+Result<Cleaner::Step> Cleaner::script(std::string_view sql, int segment) {
+    const std::string filled = Names::fill(sql, "segment", std::to_string(segment));
+    const Result<void> done = connection_.run_script(names_.fill(filled));
+    if (!done) return done.error();
+    return Step::done;
 }
 
-Result<void> Cleaner::close_left_behind(const std::vector<Segment>& segments) {
-    for (const Segment& segment : segments) {
-        if (segment.active || segment.closed || !segment.used) continue;
-        Result<void> closed = script(
-            "update {schema}.segment set closed_by = pg_current_xact_id(), closed_at = "
-            "{now} "
-            "where segment = {segment}",
-            segment.number
-        );
-        if (!closed) return closed;
+Result<Cleaner::Step> Cleaner::rotate(Duration retention) {
+    const Result<std::vector<Segment>> segments = read_segments(retention);
+    if (!segments) return segments.error();
+    const Move move = next_move(*segments);
+    switch (move.sort) {
+        case Move::Sort::none:
+            return Step::nothing;
+        case Move::Sort::open:
+            return script(
+                "update {schema}.segment set opened_at = {now} where segment = {segment}",
+                move.segment
+            );
+        case Move::Sort::activate:
+            return script("select setval('{schema}.active', {segment})", move.segment);
+        case Move::Sort::close:
+            return script(
+                "update {schema}.segment set closed_by = pg_current_xact_id(), closed_at = {now} "
+                "where segment = {segment}",
+                move.segment
+            );
     }
-    return {};
-}
-
-// Three statements, each committed before the next: the new segment counts as used before anybody
-// can write into it, and the id that closes the old one is drawn after nobody new can.
-Result<void> Cleaner::rotate(const std::vector<Segment>& segments) {
-    const auto active =
-        std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.active; });
-    if (active == segments.end() || active->bytes == 0) return {};
-    if (!active->old_enough && active->bytes < kSegmentBytesMax) return {};
-    const int next = active->number % kSegments + 1;
-    const bool free = std::any_of(segments.begin(), segments.end(), [next](const Segment& s) {
-        return s.number == next && !s.used;
-    });
-    if (!free) return {};
-    Result<void> opened =
-        script("update {schema}.segment set opened_at = {now} where segment = {segment}", next);
-    if (!opened) return opened;
-    Result<void> moved = script("select setval('{schema}.active', {segment})", next);
-    if (!moved) return moved;
-    return script(
-        "update {schema}.segment set closed_by = pg_current_xact_id(), closed_at = "
-        "{now} "
-        "where segment = {segment}",
-        active->number
-    );
+    return Step::nothing;
 }
 
 // Oldest first, and no further than the first that fails: a hole in the history would reorder a
 // destination that starts at the oldest.
-Result<std::uint64_t> Cleaner::truncate(const std::vector<Segment>& segments) {
-    std::uint64_t emptied = 0;
-    for (const Segment& segment : segments) {
-        if (!segment.closed) continue;
-        if (!segment.expired) break;
-        const Result<bool> done = truncate_one(segment);
-        if (!done) return done.error();
-        if (!*done) break;
-        ++emptied;
-    }
-    return emptied;
-}
-
-Result<bool> Cleaner::truncate_one(const Segment& segment) {
-    const Result<void> locked = script(
-        "begin isolation level read committed; set local lock_timeout = '100ms'; "
-        "lock table {schema}.message_{segment} in access exclusive mode",
-        segment.number
+Result<Cleaner::Step> Cleaner::truncate(Duration retention) {
+    const Result<std::vector<Segment>> segments = read_segments(retention);
+    if (!segments) return segments.error();
+    const auto oldest =
+        std::find_if(segments->begin(), segments->end(), [](const Segment& s) { return s.closed; });
+    if (oldest == segments->end() || !oldest->expired) return Step::nothing;
+    const int segment = oldest->number;
+    // Not to be had is no fault: the next round tries again.
+    if (!script("lock table {schema}.message_{segment} in access exclusive mode", segment))
+        return Step::nothing;
+    const Result<Rows> passed =
+        connection_.run(names_.fill(sql::clean_passed), Parameters().add(std::int64_t{segment}));
+    if (!passed) return passed.error();
+    if (!passed->boolean(0, 0)) return Step::nothing;
+    return script(
+        "truncate {schema}.message_{segment}; update {schema}.segment set opened_at = null, "
+        "closed_by = null, closed_at = null where segment = {segment}",
+        segment
     );
-    bool done = false;
-    if (locked) {
-        const Result<Rows> passed = connection_.run(
-            names_.fill(sql::clean_passed), Parameters().add(std::int64_t{segment.number})
-        );
-        if (passed && passed->boolean(0, 0)) {
-            done = script(
-                       "truncate {schema}.message_{segment}; update {schema}.segment set opened_at "
-                       "= null, "
-                       "closed_by = null, closed_at = null where segment = {segment}; commit",
-                       segment.number
-            )
-                       .has_value();
-        }
-    }
-    if (!done) {
-        if (Result<void> undone = connection_.run_script("rollback"); !undone)
-            return undone.error();
-    }
-    return done;
 }
 
 }  // namespace outrider::postgres

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "outrider/time.h"
 
 #include "core/result.h"
@@ -9,18 +11,16 @@
 namespace outrider::postgres {
 
 // Keeps the log small: removes replaced cursor rows, rotates to the next segment, truncates
-// segments that everyone has passed and that are old enough. One process at a time does it, by an
-// advisory lock; the others have nothing to do.
+// segments that everyone has passed and that are old enough. Every step is a transaction of its own
+// that begins with an advisory lock and looks at the state anew, so that any number of processes
+// may do it, die in it or freeze in it, also behind a pooler: whoever comes next goes on from
+// there.
 class Cleaner {
 public:
     Cleaner(const Connection& connection, const Names& names)
         : connection_(connection),
           names_(names) {}
 
-    // One round. Returns how many segments were emptied; the messages in them are not counted.
-    [[nodiscard]] Result<std::uint64_t> run(Duration retention);
-
-private:
     struct Segment {
         int number = 0;
         bool active = false;
@@ -31,16 +31,31 @@ private:
         std::int64_t bytes = 0;
     };
 
-    [[nodiscard]] Result<std::uint64_t> clean(Duration retention);
-    [[nodiscard]] Result<std::vector<Segment>> read_segments(Duration retention);
+    // A rotation takes three moves, each committed before the next: the new segment counts as used
+    // before anybody can write into it, and the id that closes the old one is drawn after nobody
+    // new can.
+    struct Move {
+        enum class Sort : std::uint8_t { none, open, activate, close };
+        Sort sort = Sort::none;
+        int segment = 0;
+    };
+    [[nodiscard]] static Move next_move(const std::vector<Segment>& segments);
 
-    // A process that died between rotating and noting the id leaves a segment that is neither
-    // active nor closed.
-    [[nodiscard]] Result<void> close_left_behind(const std::vector<Segment>& segments);
-    [[nodiscard]] Result<void> rotate(const std::vector<Segment>& segments);
-    [[nodiscard]] Result<std::uint64_t> truncate(const std::vector<Segment>& segments);
-    [[nodiscard]] Result<bool> truncate_one(const Segment& segment);
-    [[nodiscard]] Result<void> script(std::string_view sql, int segment);
+    // One round. Returns how many segments were emptied; the messages in them are not counted.
+    [[nodiscard]] Result<std::uint64_t> run(Duration retention);
+
+private:
+    // What became of a step.
+    enum class Step : std::uint8_t { done, nothing };
+
+    // A transaction under the cleaners' lock. Nothing: somebody else has it, or `work` found
+    // nothing to do; then it is rolled back.
+    [[nodiscard]] Result<Step> step(const std::function<Result<Step>()>& work);
+    [[nodiscard]] Result<Step> remove_replaced();
+    [[nodiscard]] Result<Step> rotate(Duration retention);
+    [[nodiscard]] Result<Step> truncate(Duration retention);
+    [[nodiscard]] Result<std::vector<Segment>> read_segments(Duration retention);
+    [[nodiscard]] Result<Step> script(std::string_view sql, int segment);
 
     const Connection& connection_;
     const Names& names_;
