@@ -109,6 +109,44 @@ TEST_P(StoreSuite, ShowsWhatWaitsForDestinationsThatNoRelayHasServedYet) {
     EXPECT_TRUE(admin()->backlog({})->destinations.empty()) << "looking makes nothing known";
 }
 
+TEST_P(StoreSuite, RefusesAClaimWithAnotherListOfTopics) {
+    harness_->commit({message("a", "k", "1"), message("b", "k", "2")});
+    Destination narrow = destination();
+    narrow.topics = {"a"};
+    Destination wide = destination();
+    wide.topics = {"b", "a", "b"};
+    const auto old_relay = open(narrow);
+    const auto new_driver = harness_->driver();
+    {
+        auto new_relay = std::move(*new_driver->open(wide));
+        const Result<Batch> refused = old_relay->claim({10, 1000});
+        ASSERT_FALSE(refused) << "it would pass over messages of the new list";
+        EXPECT_EQ(refused.error().remedy, Remedy::correct);
+        EXPECT_NE(refused.error().text.find("[\"a\"]"), std::string::npos) << refused.error().text;
+        EXPECT_EQ(sorted(deliver(*new_relay)), (Payloads{"1", "2"}));
+    }
+    const auto again = driver_->open(narrow);
+    ASSERT_FALSE(again) << "what comes back must not change the list back";
+    EXPECT_EQ(again.error().remedy, Remedy::correct);
+    EXPECT_EQ(status().topics, (std::vector<std::string>{"a", "b"}));
+    wide.topics = {"a", "b"};
+    harness_->commit({message("b", "k", "3")});
+    EXPECT_EQ(deliver(*open(wide)), Payloads{"3"}) << "the same list in another order";
+}
+
+TEST_P(StoreSuite, TakesAnyListOfADestinationThatWasForgotten) {
+    Destination narrow = destination();
+    narrow.topics = {"a"};
+    Destination wide = destination();
+    const auto relay = open(wide);
+    EXPECT_TRUE(harness_->driver()->open(narrow));
+    EXPECT_FALSE(relay->claim({10, 1000}));
+    ASSERT_TRUE(*admin()->forget("all"));
+    const auto other = open(wide);
+    harness_->commit({message("b", "k", "1")});
+    EXPECT_EQ(deliver(*other), Payloads{"1"});
+}
+
 TEST_P(StoreSuite, ShowsWhatTheRelaySaidOfTheBroker) {
     const auto store = open(destination());
     EXPECT_EQ(status().circuit, CircuitState::closed);

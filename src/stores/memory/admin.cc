@@ -38,7 +38,7 @@ DeadLetter describe(const std::string& destination, const DeadRow& dead, bool wi
 DestinationStatus summarise(const DestinationState& state) {
     DestinationStatus status;
     status.name = state.destination.name;
-    status.topics = state.destination.topics;
+    status.topics = read_topics(topics_json(state.destination.topics));
     for (const auto& [key, chain] : state.parked) status.parked += chain.size();
     std::set<OrderKey> blocked;
     for (const auto& [key, chain] : state.parked) blocked.insert(key);

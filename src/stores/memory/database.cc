@@ -13,6 +13,10 @@ bool DestinationState::is_held(OrderKey key) const {
     });
 }
 
+bool DestinationState::takes(const std::vector<std::string>& topics) const {
+    return topics == destination.topics || topics_json(topics) == topics_json(destination.topics);
+}
+
 // A bell that is rung by commits for as long as it lives.
 class MemoryDatabase::BellHandle final : public Waker {
 public:
@@ -71,8 +75,14 @@ Result<std::unique_ptr<Store>> MemoryDatabase::open(const Destination& destinati
     const std::lock_guard lock(mutex_);
     const auto [entry, is_new] = destinations_.try_emplace(destination.name);
     DestinationState& state = entry->second;
-    state.destination = destination;
     if (is_new) introduce(state, destination);
+    if (!state.takes(destination.topics)) {
+        const Result<void> may =
+            lists_.may_replace(destination, topics_json(state.destination.topics));
+        if (!may) return may.error();
+    }
+    lists_.remember(destination);
+    state.destination = destination;
     return std::unique_ptr<Store>(
         std::make_unique<MemoryStoreConnection>(shared_from_this(), destination)
     );

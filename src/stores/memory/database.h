@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/store.h"
 #include "core/store_admin.h"
+#include "stores/shared/topic_list.h"
 
 namespace outrider {
 
@@ -56,6 +57,9 @@ struct DestinationState {
     bool paused = false;
     CircuitState circuit = CircuitState::closed;
     std::string circuit_reason;
+
+    // Whether this is its list of topics.
+    [[nodiscard]] bool takes(const std::vector<std::string>& topics) const;
 
     [[nodiscard]] bool is_held(OrderKey key) const;
     [[nodiscard]] bool is_blocked(OrderKey key) const {
@@ -108,6 +112,7 @@ private:
     std::vector<std::map<std::int64_t, LogRowPtr>> lane_rows_;
     std::map<std::string, DestinationState, std::less<>> destinations_;
     std::set<Bell*> bells_;
+    TopicLists lists_;
 };
 
 }  // namespace outrider

@@ -233,6 +233,9 @@ Result<Batch> MemoryStoreConnection::claim(const BatchLimits& limits) {
     OUTRIDER_ASSERT(open_claim_ == nullptr);
     DestinationState* state = this->state();
     if (state == nullptr || !*alive_) return Error{Remedy::yield, "the connection is gone"};
+    if (!state->takes(destination_.topics)) {
+        return another_list(destination_, topics_json(state->destination.topics));
+    }
     Batch batch;
     batch.now = now;
     batch.paused = state->paused;

@@ -210,8 +210,9 @@ Result<bool> PostgresAdmin::set_paused(std::string_view destination, bool paused
 Result<bool> PostgresAdmin::forget(std::string_view destination) {
     bool known = false;
     const Result<void> done = in_transaction([&]() -> Result<void> {
-        const Result<Rows> found =
-            connection_.run(names_.fill(sql::find_destination), Parameters().add(destination));
+        const Result<Rows> found = connection_.run(
+            names_.fill(sql::find_destination), Parameters().add(destination).add_null()
+        );
         if (!found) return found.error();
         known = found->count() > 0;
         if (!known) return {};

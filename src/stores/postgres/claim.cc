@@ -26,6 +26,7 @@ enum LogColumn : int {
     kNextDue,
     kOpen,
     kOpenFloor,
+    kTopics = kStoredTopics,
     kSeq,
     kSegment,
     kMessageLane,

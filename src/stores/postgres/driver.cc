@@ -16,7 +16,7 @@ public:
           names_(std::move(names)) {}
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
-        return PostgresStore::open(options_, destination);
+        return PostgresStore::open(options_, destination, lists_);
     }
 
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing /*if_missing*/)
@@ -38,6 +38,7 @@ public:
 private:
     const StoreOptions options_;
     const Names names_;
+    TopicLists lists_;
     std::mutex mutex_;
     std::weak_ptr<Doorbell> doorbell_;
 };

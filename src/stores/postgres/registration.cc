@@ -1,34 +1,65 @@
 #include "stores/postgres/registration.h"
 
 #include "core/hash.h"
-#include "core/text.h"
 #include "stores/postgres/migrate.h"
 #include "stores/postgres/sql.h"
 
 namespace outrider::postgres {
 namespace {
 
-std::string topics_json(const std::vector<std::string>& topics) {
-    std::string json = "[";
-    for (const std::string& topic : topics) {
-        if (json.size() > 1) json += ", ";
-        append_json_string(json, topic);
-    }
-    return json + "]";
-}
-
 struct Known {
     std::int64_t id = 0;  // 0: not known
     std::string topics;
     std::int64_t cursors = 0;
+    bool is_same = false;  // its topics are ours
 };
 
-Result<Known> find(const Connection& connection, const Names& names, const std::string& name) {
-    const Result<Rows> rows =
-        connection.run(names.fill(sql::find_destination), Parameters().add(std::string_view(name)));
+Result<Known> find(
+    const Connection& connection,
+    const Names& names,
+    const Destination& destination
+) {
+    const Result<Rows> rows = connection.run(
+        names.fill(sql::find_destination),
+        Parameters()
+            .add(std::string_view(destination.name))
+            .add(std::string_view(topics_json(destination.topics)))
+    );
     if (!rows) return rows.error();
     if (rows->count() == 0) return Known{};
-    return Known{rows->integer(0, 0), std::string(rows->bytes(0, 1)), rows->integer(0, 2)};
+    return Known{
+        rows->integer(0, 0),
+        std::string(rows->bytes(0, 1)),
+        rows->integer(0, 2),
+        rows->boolean(0, 3)};
+}
+
+// Finds the destination, or makes it known, with our topics: the newest registration wins, and ours
+// is made once.
+Result<Known> find_or_add(
+    const Connection& connection,
+    const Names& names,
+    const Destination& destination,
+    TopicLists& lists
+) {
+    Result<Known> known = find(connection, names, destination);
+    if (!known) return known;
+    if (known->id == 0 || !known->is_same) {
+        if (known->id != 0) {
+            const Result<void> may = lists.may_replace(destination, known->topics);
+            if (!may) return may.error();
+        }
+        const Result<Rows> inserted = connection.run(
+            names.fill(sql::register_destination),
+            Parameters()
+                .add(std::string_view(destination.name))
+                .add(std::string_view(topics_json(destination.topics)))
+        );
+        if (!inserted) return inserted.error();
+        known = find(connection, names, destination);
+    }
+    if (known) lists.remember(destination);
+    return known;
 }
 
 Result<void> add_cursors(
@@ -65,7 +96,8 @@ std::int64_t lane_lock(const Names& names, std::int64_t destination, std::int64_
 Result<Registered> register_destination(
     const Connection& connection,
     const Names& names,
-    const Destination& destination
+    const Destination& destination,
+    TopicLists& lists
 ) {
     if (Result<void> current = check_schema(connection, names); !current) return current.error();
     const Result<Rows> now = connection.run(names.fill(sql::last_number));
@@ -73,18 +105,8 @@ Result<Registered> register_destination(
     Registered registered;
     registered.lanes = now->integer(0, 1);
     const std::int64_t expected = destination.order == Order::global ? 1 : registered.lanes;
-    const std::string topics = topics_json(destination.topics);
-    Result<Known> known = find(connection, names, destination.name);
+    const Result<Known> known = find_or_add(connection, names, destination, lists);
     if (!known) return known.error();
-    if (known->id == 0 || known->topics != topics) {
-        const Result<Rows> inserted = connection.run(
-            names.fill(sql::register_destination),
-            Parameters().add(std::string_view(destination.name)).add(std::string_view(topics))
-        );
-        if (!inserted) return inserted.error();
-        known = find(connection, names, destination.name);
-        if (!known) return known.error();
-    }
     registered.id = known->id;
     if (known->cursors == expected) return registered;
     if (known->cursors != 0) {

@@ -5,6 +5,7 @@
 #include "core/result.h"
 #include "stores/postgres/connection.h"
 #include "stores/postgres/names.h"
+#include "stores/shared/topic_list.h"
 
 namespace outrider::postgres {
 
@@ -13,13 +14,14 @@ struct Registered {
     std::int64_t lanes = 0;
 };
 
-// Makes a destination known to the log, with a cursor per lane, unless it is. Refuses (correct) a
-// log that is missing, older or newer than this build, that belongs to another cluster, or that
-// knows the destination with another list of topics while a relay serves it.
+// Makes a destination known to the log, with its topics and a cursor per lane, unless it is.
+// Refuses (correct) a log that is missing, older or newer than this build, and a destination whose
+// list of topics, once ours, was replaced by somebody else's.
 [[nodiscard]] Result<Registered> register_destination(
     const Connection& connection,
     const Names& names,
-    const Destination& destination
+    const Destination& destination,
+    TopicLists& lists
 );
 
 // The key of a lane's lock: the same in every process, other for every schema, destination and

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <bit>
 
-#include <nlohmann/json.hpp>
-
 #include "core/topics.h"
 #include "stores/postgres/claim.h"
 #include "stores/postgres/registration.h"
 #include "stores/postgres/sql.h"
+#include "stores/shared/topic_list.h"
 
 namespace outrider::postgres {
 namespace {
@@ -23,7 +22,7 @@ double number(const Rows& rows, int row, int column) {
 DestinationStatus read_destination(const Rows& rows, int row) {
     DestinationStatus status;
     status.name = rows.bytes(row, 1);
-    status.topics = nlohmann::json::parse(rows.bytes(row, 2)).get<std::vector<std::string>>();
+    status.topics = read_topics(rows.bytes(row, 2));
     status.paused = rows.boolean(row, 3);
     status.circuit = rows.bytes(row, 4) == to_string(CircuitState::open) ? CircuitState::open
                                                                          : CircuitState::closed;

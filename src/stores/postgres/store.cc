@@ -50,7 +50,8 @@ private:
 
 Result<std::unique_ptr<Store>> PostgresStore::open(
     const StoreOptions& options,
-    const Destination& destination
+    const Destination& destination,
+    TopicLists& lists
 ) {
     Result<Names> names = Names::of(options.schema, options.now);
     if (!names) return names.error();
@@ -59,7 +60,7 @@ Result<std::unique_ptr<Store>> PostgresStore::open(
     std::unique_ptr<PostgresStore> store(new PostgresStore(
         std::move(connection).value(), std::move(names).value(), options, destination
     ));
-    if (Result<void> ready = store->prepare(); !ready) return ready.error();
+    if (Result<void> ready = store->prepare(lists); !ready) return ready.error();
     return std::unique_ptr<Store>(std::move(store));
 }
 
@@ -67,8 +68,9 @@ PostgresStore::~PostgresStore() {
     OUTRIDER_ASSERT(!turn_open_);
 }
 
-Result<void> PostgresStore::prepare() {
-    const Result<Registered> registered = register_destination(connection_, names_, destination_);
+Result<void> PostgresStore::prepare(TopicLists& lists) {
+    const Result<Registered> registered =
+        register_destination(connection_, names_, destination_, lists);
     if (!registered) return registered.error();
     id_ = registered->id;
     lanes_ = registered->lanes;
@@ -77,6 +79,7 @@ Result<void> PostgresStore::prepare() {
         patterns.add(std::string_view(like_pattern(topic)));
     }
     patterns_ = patterns.text();
+    topics_ = topics_json(destination_.topics);
     return {};
 }
 
@@ -151,6 +154,7 @@ void PostgresStore::add_claim(const ClaimReader::Limits& limits, std::int64_t by
             .add(std::string_view(patterns_))
             .add(std::max<std::int64_t>(bytes / limits.lanes, 1))
             .add(global)
+            .add(std::string_view(topics_))
     );
     pipeline_.add("claim_end", std::string(sql::claim_end));
 }
@@ -186,11 +190,28 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
             Remedy::wait,
             "the server is a standby: it could hand out messages but never settle them"};
     }
+    Result<void> ours = check_owner(claim->rows[kLock], claim->rows[kLog]);
+    if (!ours) {
+        roll_back();
+        return ours.error();
+    }
     ClaimReader reader(destination_.order, filter_, limits, batch, *claim);
     reader.read_state(claim->rows[kLog]);
     reader.read_parked(claim->rows[kDue]);
     reader.read_log(claim->rows[kLog]);
     return claim;
+}
+
+// Lanes were free, but there is no cursor: an operator has forgotten the destination. Or somebody
+// has started a relay with another list of topics: what it takes, we would pass over.
+Result<void> PostgresStore::check_owner(const Rows& locked, const Rows& log) const {
+    if (log.count() == 0) {
+        if (locked.bytes(0, 0) == "{}") return {};
+        return Error{Remedy::yield, "the destination was forgotten by the operator"};
+    }
+    const std::string_view stored = log.bytes(0, kStoredTopics);
+    if (stored.empty()) return {};
+    return another_list(destination_, stored);
 }
 
 Result<bool> PostgresStore::raise_floors(const Claim& claim) {

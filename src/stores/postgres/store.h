@@ -9,6 +9,7 @@
 #include "stores/postgres/names.h"
 #include "stores/postgres/options.h"
 #include "stores/postgres/pipeline.h"
+#include "stores/shared/topic_list.h"
 
 namespace outrider::postgres {
 
@@ -20,7 +21,8 @@ class PostgresStore final : public Store {
 public:
     [[nodiscard]] static Result<std::unique_ptr<Store>> open(
         const StoreOptions& options,
-        const Destination& destination
+        const Destination& destination,
+        TopicLists& lists
     );
 
     ~PostgresStore() override;
@@ -48,12 +50,13 @@ private:
           pipeline_(connection_),
           dice_(random_seed()) {}
 
-    [[nodiscard]] Result<void> prepare();
+    [[nodiscard]] Result<void> prepare(TopicLists& lists);
     [[nodiscard]] Result<std::unique_ptr<Claim>> read(
         const ClaimReader::Limits& limits,
         const BatchLimits& asked,
         Batch& batch
     );
+    [[nodiscard]] Result<void> check_owner(const Rows& locked, const Rows& log) const;
     void add_claim(const ClaimReader::Limits& limits, std::int64_t bytes);
     [[nodiscard]] std::string claim_sql() const;
 
@@ -85,6 +88,7 @@ private:
     std::string segments_name_;
     std::string log_sql_;   // claim_log.sql with its branches
     std::string patterns_;  // of the topics, for LIKE
+    std::string topics_;    // as the database has them
     bool turn_open_ = false;
 };
 

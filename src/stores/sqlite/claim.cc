@@ -74,6 +74,7 @@ Result<bool> ClaimReader::read_cursor(const Passed& passed) {
     if (passed.turn == claim_->turn) claim_->scanned = std::max(claim_->position, passed.seq);
     batch_->paused = cursor.integer(2) != 0;
     has_held_keys_ = cursor.integer(3) != 0;
+    claim_->topics = cursor.text(4);
     return !batch_->paused;
 }
 

@@ -18,6 +18,7 @@ struct Claim final : Batch::Hold {
     std::int64_t position = 0;  // the cursor when it began
     std::int64_t scanned = 0;   // the last number read
     std::int64_t turn = 0;
+    std::string topics;  // of the destination, as the database has them
 };
 
 // Since this turn of the cursor, everything up to `seq` was read and is of other topics.

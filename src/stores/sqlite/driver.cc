@@ -18,7 +18,7 @@ public:
           clock_(std::move(clock)) {}
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
-        return SqliteStore::open(real_path(), destination, clock_);
+        return SqliteStore::open(real_path(), destination, clock_, lists_);
     }
 
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override {
@@ -39,6 +39,7 @@ private:
 
     const std::string path_;
     const std::shared_ptr<Clock> clock_;
+    TopicLists lists_;
 };
 
 }  // namespace

@@ -9,8 +9,9 @@
 namespace outrider::sqlite {
 
 // Who serves a destination of a database: a lock of the operating system on one byte of a file
-// beside the database, held for as long as the object lives, gone with the process however it ends.
-// Not on the database itself: closing any descriptor of that file would drop SQLite's own locks.
+// beside the database, held until it is given back or the object dies, gone with the process
+// however it ends. Not on the database itself: closing any descriptor of that file would drop
+// SQLite's own locks.
 class DestinationLock {
 public:
     DestinationLock(std::string database_path, std::int64_t destination)
@@ -19,6 +20,12 @@ public:
 
     // True: it is ours now, or was already. False: another has it.
     [[nodiscard]] Result<bool> take();
+
+    // Gives it back; the descriptor is what holds it.
+    void release() {
+        taken_ = false;
+        file_.reset();
+    }
 
     // Whether anybody else has it.
     [[nodiscard]] Result<bool> is_taken_elsewhere();

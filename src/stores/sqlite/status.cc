@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
 #include "core/clock.h"
 #include "core/topics.h"
+#include "stores/shared/topic_list.h"
 #include "stores/sqlite/lock.h"
 #include "stores/sqlite/sql.h"
 
@@ -83,7 +82,7 @@ private:
     DestinationStatus read_destination(const Statement& row) const {
         DestinationStatus status;
         status.name = row.text(1);
-        status.topics = nlohmann::json::parse(row.text(2)).get<std::vector<std::string>>();
+        status.topics = outrider::read_topics(row.text(2));
         status.paused = row.integer(4) != 0;
         status.delivered = static_cast<std::uint64_t>(row.integer(5));
         const std::int64_t window = to_millis(now_) - row.integer(6);

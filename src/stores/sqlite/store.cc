@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/text.h"
 #include "stores/sqlite/claim.h"
 #include "stores/sqlite/settler.h"
 #include "stores/sqlite/sql.h"
@@ -10,48 +9,48 @@
 namespace outrider::sqlite {
 namespace {
 
-std::string topics_json(const std::vector<std::string>& topics) {
-    std::string json = "[";
-    for (const std::string& topic : topics) {
-        if (json.size() > 1) json += ',';
-        append_json_string(json, topic);
-    }
-    return json + "]";
-}
+struct Known {
+    std::int64_t id = 0;  // 0: not known
+    std::string topics;
+};
 
-// The id of a destination that is known with these topics, 0 otherwise.
-Result<std::int64_t> find_destination(
-    const Connection& connection,
-    const Destination& destination,
-    const std::string& topics
-) {
+Result<Known> find_destination(const Connection& connection, const Destination& destination) {
     Result<Statement> find = connection.prepare(sql::find_destination);
     if (!find) return find.error();
     const Result<bool> row = find->bind(1, destination.name).step();
     if (!row) return row.error();
-    if (!*row || find->text(1) != topics) return std::int64_t{0};
-    return find->integer(0);
+    if (!*row) return Known{};
+    return Known{find->integer(0), std::string(find->text(1))};
 }
 
 // Looks first: registering takes the write lock, and a relay that only comes back should not wait
-// for a busy writer.
+// for a busy writer. The newest registration wins, and ours is made once.
 Result<std::int64_t> register_destination(
     const Connection& connection,
-    const Destination& destination
+    const Destination& destination,
+    TopicLists& lists
 ) {
     const std::string topics = topics_json(destination.topics);
-    Result<std::int64_t> known = find_destination(connection, destination, topics);
-    if (!known || *known != 0) return known;
-    Result<Statement> insert = connection.prepare(sql::register_destination);
-    if (!insert) return insert.error();
-    insert->bind(1, destination.name).bind(2, topics);
-    insert->bind(3, std::int64_t{destination.start == Start::now});
-    if (Result<std::int64_t> done = insert->run(); !done) return done.error();
-    Result<std::int64_t> id = find_destination(connection, destination, topics);
-    if (!id || *id != 0) return id;
+    Result<Known> known = find_destination(connection, destination);
+    if (!known) return known.error();
+    if (known->id == 0 || known->topics != topics) {
+        if (known->id != 0) {
+            const Result<void> may = lists.may_replace(destination, known->topics);
+            if (!may) return may.error();
+        }
+        Result<Statement> insert = connection.prepare(sql::register_destination);
+        if (!insert) return insert.error();
+        insert->bind(1, destination.name).bind(2, topics);
+        insert->bind(3, std::int64_t{destination.start == Start::now});
+        if (Result<std::int64_t> done = insert->run(); !done) return done.error();
+        known = find_destination(connection, destination);
+        if (!known) return known.error();
+    }
+    lists.remember(destination);
+    if (known->id != 0) return known->id;
     return Error{
         Remedy::yield,
-        "destination '" + destination.name + "' was changed by somebody else just now"};
+        "destination '" + destination.name + "' was forgotten by somebody else just now"};
 }
 
 }  // namespace
@@ -101,17 +100,19 @@ SqliteStore::SqliteStore(
       lock_(std::move(lock)),
       destination_(destination),
       clock_(std::move(clock)),
+      topics_(topics_json(destination.topics)),
       filter_(destination.topics) {
 }
 
 Result<std::unique_ptr<Store>> SqliteStore::open(
     const std::string& path,
     const Destination& destination,
-    std::shared_ptr<Clock> clock
+    std::shared_ptr<Clock> clock,
+    TopicLists& lists
 ) {
     Result<Connection> connection = Connection::open(path, Connection::Schema::needed);
     if (!connection) return connection.error();
-    const Result<std::int64_t> id = register_destination(*connection, destination);
+    const Result<std::int64_t> id = register_destination(*connection, destination, lists);
     if (!id) return id.error();
     Result<StoreStatements> statements = StoreStatements::prepare(*connection);
     if (!statements) return statements.error();
@@ -140,6 +141,10 @@ Result<Batch> SqliteStore::claim(const BatchLimits& limits) {
     ClaimReader reader(statements_, id_, destination_.order, filter_);
     if (Result<void> read = reader.read(limits, passed_, batch, *claim); !read) return read.error();
     if (Result<void> ended = transaction->commit(); !ended) return ended.error();
+    if (claim->topics != topics_) {
+        lock_.release();
+        return another_list(destination_, claim->topics);
+    }
     const bool read_nothing_of_ours = std::all_of(
         batch.envelopes.begin(), batch.envelopes.end(), [](const Envelope& e) { return e.parked; }
     );

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/store.h"
 #include "core/topics.h"
+#include "stores/shared/topic_list.h"
 #include "stores/sqlite/claim.h"
 #include "stores/sqlite/connection.h"
 #include "stores/sqlite/lock.h"
@@ -39,7 +40,8 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Store>> open(
         const std::string& path,
         const Destination& destination,
-        std::shared_ptr<Clock> clock
+        std::shared_ptr<Clock> clock,
+        TopicLists& lists
     );
 
     [[nodiscard]] Result<Batch> claim(const BatchLimits& limits) override;
@@ -62,6 +64,7 @@ private:
     DestinationLock lock_;
     const Destination destination_;
     const std::shared_ptr<Clock> clock_;
+    const std::string topics_;  // as the database should have them
     TopicFilter filter_;
 
     Passed passed_;

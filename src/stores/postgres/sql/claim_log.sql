@@ -2,7 +2,7 @@
 -- lane with its state (seq is null), then the messages. Leans on (lane, seq) and (xid, lane, seq) of each
 -- segment; takes share locks on the segments it names, and no transaction id. $1: destination, $2: rows per
 -- lane, $3: patterns of its topics (LIKE), $4: bytes per lane, $5: whether the destination has one order for
--- everything.
+-- everything, $6: its topics, as a list in JSON.
 --
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
 -- for every row otherwise; only ids that have ended are looked up; every branch has its own limit, since a union
@@ -35,12 +35,13 @@ h as materialized (
 select w.lane, w.turn, w.s::text, w.sf, w.u, w.lv, w.last, w.delivered, w.work,
     w.needed, {now},
     (select paused from {schema}.destination where id = $1), h.next_due, w.open, w.nf,
+    (select topics::text from {schema}.destination where id = $1 and topics <> $6::jsonb),
     null::bigint, null::integer, null::smallint, null::uuid, null::text, null::text, null::text, null::bytea,
     null::text, null::jsonb,
     null::timestamptz, null::timestamptz, null::bigint, null::boolean, null::boolean
 from w cross join h
 union all
-select w.lane, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+select w.lane, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
     m.seq, m.segment, m.lane, m.id, m.topic, m.key, m.type,
     case when m.before <= $4 and m.topic like any ($3) then m.payload end,
     m.content_type, m.headers, m.occurred_at, m.deliver_after, m.order_key,

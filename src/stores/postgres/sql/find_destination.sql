@@ -1,3 +1,4 @@
-select id, topics::text, cursors from {schema}.destination d
+-- $2: topics to compare with, or null.
+select id, topics::text, cursors, topics = $2::jsonb from {schema}.destination d
 cross join lateral (select count(distinct lane) as cursors from {schema}.cursor where destination = d.id) c
 where name = $1
