@@ -44,7 +44,8 @@ test-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) \
 		--target conformance_test relay_test postgres_test postgres_conformance_test postgres_schedule_test \
-		http_test redis_test nats_test rabbitmq_test
+		http_test redis_test nats_test rabbitmq_test \
+		inbox_test postgres_inbox_test
 	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
 
 simulate:

@@ -19,6 +19,7 @@ REQUIRED = {
 
 for suites in REQUIRED.values():
     suites.append("postgres_schedule_test")
+    suites += ["Inboxes/", "postgres_inbox_test"]
 
 
 def read(file):

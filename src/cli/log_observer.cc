@@ -108,6 +108,11 @@ void LogObserver::cleaned_up(std::uint64_t messages) {
     cleaned_up_ += messages;
 }
 
+void LogObserver::inbox_cleaned_up(std::uint64_t records) {
+    const std::lock_guard lock(mutex_);
+    inbox_cleaned_up_ += records;
+}
+
 void LogObserver::clean_up_failed(const Error& error) {
     if (is_news({}, error.text)) log_.error("clean-up failed", {{"error", error.text}});
 }
@@ -115,10 +120,12 @@ void LogObserver::clean_up_failed(const Error& error) {
 void LogObserver::report() {
     std::map<std::string, Sum> sums;
     std::uint64_t cleaned_up = 0;
+    std::uint64_t inbox_cleaned_up = 0;
     {
         const std::lock_guard lock(mutex_);
         sums.swap(sums_);
         std::swap(cleaned_up, cleaned_up_);
+        std::swap(inbox_cleaned_up, inbox_cleaned_up_);
     }
     for (const auto& [name, sum] : sums) {
         log_.info(
@@ -131,6 +138,7 @@ void LogObserver::report() {
         );
     }
     if (cleaned_up > 0) log_.info("cleaned up", {{"messages", cleaned_up}});
+    if (inbox_cleaned_up > 0) log_.info("inbox cleaned up", {{"records", inbox_cleaned_up}});
 }
 
 }  // namespace outrider::cli

@@ -39,6 +39,7 @@ public:
     void standing_by(const Destination& destination, bool standing_by) override;
     void store_noted(std::string_view text) override;
     void cleaned_up(std::uint64_t messages) override;
+    void inbox_cleaned_up(std::uint64_t records) override;
     void clean_up_failed(const Error& error) override;
 
     // One line per destination for which something happened since the last report.
@@ -65,6 +66,7 @@ private:
     std::map<std::string, Sum> sums_;
     std::map<std::string, LastFault> faults_;
     std::uint64_t cleaned_up_ = 0;
+    std::uint64_t inbox_cleaned_up_ = 0;
 };
 
 }  // namespace outrider::cli

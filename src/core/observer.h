@@ -46,6 +46,7 @@ public:
     virtual void store_noted(std::string_view /*text*/) {}
 
     virtual void cleaned_up(std::uint64_t /*messages*/) {}
+    virtual void inbox_cleaned_up(std::uint64_t /*records*/) {}
     virtual void clean_up_failed(const Error&) {}
 };
 

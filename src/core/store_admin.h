@@ -128,6 +128,12 @@ public:
     // Removes up to `limit` messages that every destination has passed and that are older than
     // `retention`. Returns how many: fewer than `limit` means that there is no more for now.
     [[nodiscard]] virtual Result<std::uint64_t> clean_up(Duration retention, std::size_t limit) = 0;
+
+    // Removes up to `limit` records of the inbox whose retention, chosen by the consumer that wrote
+    // them, is over. Returns how many, as above. A store without an inbox has nothing to remove.
+    [[nodiscard]] virtual Result<std::uint64_t> clean_inbox(std::size_t /*limit*/) {
+        return std::uint64_t{0};
+    }
 };
 
 }  // namespace outrider

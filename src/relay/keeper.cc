@@ -51,13 +51,19 @@ void Keeper::note_circuits() {
 MonoTime Keeper::clean_up() {
     const MonoTime start = clock_.now();
     const Result<std::uint64_t> removed = admin_->clean_up(options_.retention, kPiece);
-    if (!removed) {
-        fail(removed.error());
-        return start + kCleanUpPause;
-    }
+    if (!removed) return fail_clean_up(removed.error());
     if (*removed > 0) observer_.cleaned_up(*removed);
+    const Result<std::uint64_t> forgotten = admin_->clean_inbox(kPiece);
+    if (!forgotten) return fail_clean_up(forgotten.error());
+    if (*forgotten > 0) observer_.inbox_cleaned_up(*forgotten);
     const MonoTime now = clock_.now();
-    return *removed < kPiece ? now + kCleanUpPause : now + (now - start) * kRestFactor;
+    const bool more = *removed >= kPiece || *forgotten >= kPiece;
+    return more ? now + (now - start) * kRestFactor : now + kCleanUpPause;
+}
+
+MonoTime Keeper::fail_clean_up(const Error& error) {
+    fail(error);
+    return clock_.now() + kCleanUpPause;
 }
 
 void Keeper::fail(const Error& error) {

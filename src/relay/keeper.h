@@ -14,8 +14,9 @@
 
 namespace outrider {
 
-// Keeps house beside the workers: removes old messages in small pieces and notes in the store how
-// each broker is. Drives nothing by itself; one thread at a time.
+// Keeps house beside the workers: removes old messages, and what the inbox need not remember any
+// longer, in small pieces, and notes in the store how each broker is. Drives nothing by itself; one
+// thread at a time.
 class Keeper {
 public:
     Keeper(StoreDriver& store, const RelayOptions& options, Clock& clock, Observer& observer)
@@ -44,6 +45,7 @@ private:
     bool connect();
     void note_circuits();
     MonoTime clean_up();
+    MonoTime fail_clean_up(const Error& error);
     void fail(const Error& error);
 
     StoreDriver& store_;

@@ -240,4 +240,12 @@ Result<std::uint64_t> PostgresAdmin::clean_up(Duration retention, std::size_t /*
     return Cleaner(connection_, names_).run(retention);
 }
 
+Result<std::uint64_t> PostgresAdmin::clean_inbox(std::size_t limit) {
+    const Result<Rows> removed = connection_.run(
+        names_.fill(sql::inbox_clean_up), Parameters().add(static_cast<std::int64_t>(limit))
+    );
+    if (!removed) return removed.error();
+    return static_cast<std::uint64_t>(removed->integer(0, 0));
+}
+
 }  // namespace outrider::postgres

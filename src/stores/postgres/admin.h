@@ -32,6 +32,7 @@ public:
         std::string_view reason
     ) override;
     [[nodiscard]] Result<std::uint64_t> clean_up(Duration retention, std::size_t limit) override;
+    [[nodiscard]] Result<std::uint64_t> clean_inbox(std::size_t limit) override;
 
 private:
     PostgresAdmin(Connection connection, Names names, StoreOptions options)

@@ -5,26 +5,13 @@
 
 #include "core/clock.h"
 #include "core/text.h"
+#include "stores/postgres/caller.h"
 #include "stores/postgres/connection.h"
 #include "stores/postgres/names.h"
 #include "stores/postgres/sql.h"
 
 namespace outrider::postgres {
 namespace {
-
-void require_transaction(PGconn* connection) {
-    const PGTransactionStatusType status = PQtransactionStatus(connection);
-    if (status == PQTRANS_INTRANS) return;
-    if (status == PQTRANS_INERROR) {
-        throw Failure({Remedy::correct, "the transaction has failed already: roll it back"});
-    }
-    throw Failure(
-        {Remedy::correct,
-         "no transaction is open on this connection: begin one, write your own rows and the "
-         "message "
-         "in it, and commit both together"}
-    );
-}
 
 std::string hex(std::string_view bytes) {
     constexpr std::string_view kDigits = "0123456789abcdef";
@@ -106,24 +93,7 @@ private:
 void write(PGconn* connection, const Columns& columns, const std::string& schema) {
     const Result<Names> names = Names::of(schema);
     if (!names) throw Failure(names.error());
-    const Parameters parameters = columns.parameters();
-    const std::vector<const char*> values = parameters.pointers();
-    const Rows written(PQexecParams(
-        connection,
-        names->fill(sql::enqueue).c_str(),
-        parameters.count(),
-        nullptr,
-        values.data(),
-        nullptr,
-        nullptr,
-        0
-    ));
-    if (PQresultStatus(written.get()) == PGRES_COMMAND_OK) return;
-    Error error = error_of(connection, written.get());
-    if (error.text.find("does not exist") != std::string::npos) {
-        error.text += "; run 'outrider migrate up'";
-    }
-    throw Failure(std::move(error));
+    run_for_caller(connection, names->fill(sql::enqueue), columns.parameters());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "core/topics.h"
 #include "stores/shared/headers.h"
+#include "stores/sqlite/inbox.h"
 #include "stores/sqlite/lock.h"
 #include "stores/sqlite/migrate.h"
 #include "stores/sqlite/sql.h"
@@ -223,6 +224,14 @@ Result<std::uint64_t> SqliteAdmin::clean_up(Duration retention, std::size_t limi
     const Result<std::int64_t> removed = run(sql::clean_up, [&](Statement& statement) {
         statement.bind(1, before).bind(2, static_cast<std::int64_t>(limit));
     });
+    if (!removed) return removed.error();
+    return static_cast<std::uint64_t>(*removed);
+}
+
+Result<std::uint64_t> SqliteAdmin::clean_inbox(std::size_t limit) {
+    const Result<std::int64_t> removed = sqlite::clean_inbox(
+        connection_.get(), to_millis(clock_->wall()), static_cast<std::int64_t>(limit)
+    );
     if (!removed) return removed.error();
     return static_cast<std::uint64_t>(*removed);
 }

@@ -36,6 +36,7 @@ public:
         std::string_view reason
     ) override;
     [[nodiscard]] Result<std::uint64_t> clean_up(Duration retention, std::size_t limit) override;
+    [[nodiscard]] Result<std::uint64_t> clean_inbox(std::size_t limit) override;
 
 private:
     // Where a dead letter is kept, and whom it holds back.

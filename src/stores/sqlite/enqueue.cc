@@ -5,28 +5,12 @@
 
 #include "core/clock.h"
 #include "core/text.h"
+#include "stores/sqlite/caller.h"
 #include "stores/sqlite/connection.h"
 #include "stores/sqlite/sql.h"
 
 namespace outrider::sqlite {
 namespace {
-
-void require_transaction(sqlite3* database) {
-    if (sqlite3_get_autocommit(database) == 0) return;
-    throw Failure(
-        {Remedy::correct,
-         "no transaction is open on this connection: begin one, write your own rows and the "
-         "message "
-         "in it, and commit both together"}
-    );
-}
-
-[[noreturn]] void fail(Error error) {
-    if (error.text.find("no such table") != std::string::npos) {
-        error.text += "; run 'outrider migrate up' or call outrider::sqlite::migrate()";
-    }
-    throw Failure(std::move(error));
-}
 
 std::string headers_json(const Message& message) {
     std::vector<HeaderView> views;
@@ -59,49 +43,16 @@ MessageId insert(Statement& statement, const Message& message) {
     bind_or_null(statement, 6, message.content_type);
     bind_or_null(statement, 7, headers);
     statement.bind(8, millis(message.occurred_at)).bind(9, millis(message.deliver_after));
-    if (Result<std::int64_t> written = statement.run(); !written) fail(written.error());
+    if (Result<std::int64_t> written = statement.run(); !written) fail_caller(written.error());
     return id;
 }
-
-Statement prepare(sqlite3* database) {
-    Result<Statement> statement = Statement::prepare(database, sql::enqueue);
-    if (!statement) fail(statement.error());
-    return std::move(statement).value();
-}
-
-void run(sqlite3* database, const char* statement) {
-    if (sqlite3_exec(database, statement, nullptr, nullptr, nullptr) != SQLITE_OK) {
-        fail(error_of(database, "SQLite"));
-    }
-}
-
-// All or none, inside a transaction that belongs to somebody else.
-class Savepoint {
-public:
-    explicit Savepoint(sqlite3* database) : database_(database) {
-        run(database_, "savepoint outrider_enqueue");
-    }
-    ~Savepoint() {
-        if (!kept_)
-            sqlite3_exec(database_, "rollback to outrider_enqueue", nullptr, nullptr, nullptr);
-        sqlite3_exec(database_, "release outrider_enqueue", nullptr, nullptr, nullptr);
-    }
-    Savepoint(const Savepoint&) = delete;
-    Savepoint& operator=(const Savepoint&) = delete;
-
-    void keep() { kept_ = true; }
-
-private:
-    sqlite3* database_;
-    bool kept_ = false;
-};
 
 }  // namespace
 
 MessageId enqueue(sqlite3* database, const Message& message, const EnqueueOptions& options) {
     require_transaction(database);
     validate(message, options);
-    Statement statement = prepare(database);
+    Statement statement = prepare_for_caller(database, sql::enqueue);
     return insert(statement, message);
 }
 
@@ -116,7 +67,7 @@ std::vector<MessageId> enqueue(
     ids.reserve(messages.size());
     Savepoint savepoint(database);
     {
-        Statement statement = prepare(database);
+        Statement statement = prepare_for_caller(database, sql::enqueue);
         for (const Message& message : messages) ids.push_back(insert(statement, message));
     }
     savepoint.keep();

@@ -1,4 +1,4 @@
--- The two roles of a schema, and what each may do: {writer} enqueues and nothing else, {relay} relays, cleans up and
+-- The two roles of a schema, and what each may do: {writer} enqueues and uses the inbox, {relay} relays, cleans up and
 -- serves operators. Neither owns anything. Roles belong to the whole cluster, so they carry the schema's name. Run
 -- after every migration, by the owner of the schema, as often as one likes: whoever adds a table names it here.
 do $body$
@@ -32,6 +32,11 @@ begin
             {schema}.enqueue(text, text, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, jsonb, text, text, jsonb, text, timestamptz, uuid)
             to {writer};
+        -- A consumer's own memory: ids and positions, no message.
+        grant insert on {schema}.inbox to {writer};
+        grant select, insert, update on {schema}.inbox_position to {writer};
+        grant execute on function {schema}.inbox_claim(text, uuid, interval),
+            {schema}.inbox_advance(text, text, text, bigint, interval) to {writer};
     end if;
     if to_regrole('{relay}') is not null then
         grant usage on schema {schema} to {relay};
@@ -41,6 +46,8 @@ begin
         grant select, update on {schema}.segment to {relay};
         grant select, insert, update, delete on {schema}.destination, {schema}.cursor, {schema}.parked,
             {schema}.parked_key, {schema}.dead, {schema}.sample to {relay};
+        grant select, update, delete on {schema}.inbox, {schema}.inbox_position to {relay};
+        grant execute on function {schema}.inbox_clean_up(integer) to {relay};
         grant select on sequence {schema}.seq to {relay};
         grant select, update on sequence {schema}.active, {schema}.bell to {relay};
     end if;

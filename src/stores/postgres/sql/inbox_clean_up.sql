@@ -1,0 +1,1 @@
+select {schema}.inbox_clean_up($1::integer)
