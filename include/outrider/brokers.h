@@ -24,6 +24,14 @@ class BrokerDriver;
 // Acknowledges everything and keeps nothing: to measure a store alone.
 [[nodiscard]] std::shared_ptr<BrokerDriver> null_broker();
 
+// Brokers behind a network, each in a library of its own: link outrider::nats, outrider::rabbitmq
+// or outrider::redis. The URL is that of the configuration, with all options behind its question
+// mark; src/brokers/ has a README for each. Throws Failure (correct) that says what is wrong with
+// it, and never quotes a password. Nothing is connected yet.
+[[nodiscard]] std::shared_ptr<BrokerDriver> nats_broker(std::string_view url);
+[[nodiscard]] std::shared_ptr<BrokerDriver> rabbitmq_broker(std::string_view url);
+[[nodiscard]] std::shared_ptr<BrokerDriver> redis_broker(std::string_view url);
+
 // One message as a handler sees it. The views live as long as the call.
 struct Delivery {
     MessageId id;

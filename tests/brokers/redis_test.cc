@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/error.h"
+#include "outrider/producer.h"
+
 #include "brokers/redis/broker.h"
 #include "brokers/redis/classify.h"
 #include "brokers/redis/server_info.h"
@@ -46,6 +49,20 @@ std::vector<std::string> payloads(const std::string& stream) {
     std::vector<std::string> found;
     for (const Entry& entry : read_stream(stream)) found.push_back(entry.field("payload"));
     return found;
+}
+
+TEST_F(Redis, IsReachedByAProducerWithoutAnOutbox) {
+    Producer producer(redis_broker(redis_server().url()));
+    Message message;
+    message.topic = "temperature";
+    message.key = "hall";
+    message.payload = "21";
+    const Sent sent = producer.send(message);
+    EXPECT_TRUE(sent) << sent.answer.reason;
+    EXPECT_EQ(payloads("temperature"), std::vector<std::string>{"21"});
+    Producer nowhere(redis_broker("redis://127.0.0.1:" + std::to_string(free_port())));
+    EXPECT_EQ(nowhere.send(message).answer.verdict, Verdict::unanswered);
+    EXPECT_THROW(redis_broker("redis://127.0.0.1?wrong=1"), Failure);
 }
 
 TEST_F(Redis, KeepsTheOrderOfAKeyOverManyTransactions) {

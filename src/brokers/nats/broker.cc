@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/nats/connection.h"
 #include "brokers/nats/flight.h"
 #include "brokers/nats/subject.h"
@@ -98,6 +101,12 @@ private:
 
 std::shared_ptr<BrokerDriver> make_nats_broker(const NatsOptions& options) {
     return std::make_shared<nats::NatsDriver>(options);
+}
+
+std::shared_ptr<BrokerDriver> nats_broker(std::string_view url) {
+    const Result<NatsOptions> options = parse_nats_url(url);
+    if (!options) throw Failure(options.error());
+    return make_nats_broker(*options);
 }
 
 }  // namespace outrider

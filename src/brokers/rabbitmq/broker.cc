@@ -1,5 +1,8 @@
 #include "brokers/rabbitmq/broker.h"
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/rabbitmq/connection.h"
 #include "brokers/rabbitmq/flight.h"
 #include "brokers/rabbitmq/route.h"
@@ -98,6 +101,12 @@ private:
 
 std::shared_ptr<BrokerDriver> make_rabbitmq_broker(const RabbitmqOptions& options) {
     return std::make_shared<rabbitmq::RabbitmqDriver>(options);
+}
+
+std::shared_ptr<BrokerDriver> rabbitmq_broker(std::string_view url) {
+    const Result<RabbitmqOptions> options = parse_rabbitmq_url(url);
+    if (!options) throw Failure(options.error());
+    return make_rabbitmq_broker(*options);
 }
 
 }  // namespace outrider

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/redis/burst.h"
 #include "brokers/redis/classify.h"
 #include "brokers/redis/connection.h"
@@ -200,6 +203,12 @@ private:
 
 std::shared_ptr<BrokerDriver> make_redis_broker(const RedisOptions& options) {
     return std::make_shared<redis::RedisDriver>(options);
+}
+
+std::shared_ptr<BrokerDriver> redis_broker(std::string_view url) {
+    const Result<RedisOptions> options = parse_redis_url(url);
+    if (!options) throw Failure(options.error());
+    return make_redis_broker(*options);
 }
 
 }  // namespace outrider
