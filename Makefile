@@ -3,7 +3,7 @@
 SEEDS ?= 200000
 JOBS ?= $(shell nproc)
 
-.PHONY: help deps build demo test test-release test-asan test-tsan simulate chaos bench lint format coverage clean
+.PHONY: help deps kafka build demo test test-release test-asan test-tsan simulate chaos bench lint format coverage clean
 
 help:
 	@echo "make demo      build, and watch messages go from an application's transaction to their destination"
@@ -17,6 +17,10 @@ help:
 deps:
 	@tools/deps.sh
 
+# The Kafka server that the tests start.
+kafka:
+	@tools/kafka.sh
+
 build: deps
 	@cmake --preset release
 	@cmake --build --preset release --target outrider -j $(JOBS)
@@ -25,7 +29,7 @@ build: deps
 demo: build
 	@build/outrider demo
 
-test: deps test-release test-asan test-tsan
+test: deps kafka test-release test-asan test-tsan
 	@tools/tally.py release=build/release/tests.xml asan=build/asan/tests.xml tsan=build/tsan/tests.xml
 
 test-release:
@@ -53,8 +57,10 @@ simulate:
 	cmake --build --preset release -j $(JOBS) --target simulation_test
 	SEEDS=$(SEEDS) build/release/tests/simulation/simulation_test --gtest_filter='Simulation.*'
 
-chaos: build
+chaos: build kafka
 	KILLS=1000 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/sqlite_kill_test.py -v
+	cmake --build --preset release -j $(JOBS) --target kafka_test
+	BROKER_KILLS=20 build/release/tests/brokers/kafka_test --gtest_filter='Kafka.LosesNothing*'
 
 bench: build
 	python3 bench/sqlite_bench.py build/outrider

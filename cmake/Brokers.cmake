@@ -7,12 +7,14 @@ find_package(PkgConfig)
 if(PkgConfig_FOUND)
     pkg_check_modules(HIREDIS IMPORTED_TARGET GLOBAL hiredis>=0.14)
     pkg_check_modules(CNATS IMPORTED_TARGET GLOBAL libnats>=3.4)
+    pkg_check_modules(RDKAFKA IMPORTED_TARGET GLOBAL rdkafka>=2.0)
 endif()
 find_package(rabbitmq-c 0.11 CONFIG QUIET GLOBAL)
 find_package(CURL 7.88)
 find_package(OpenSSL)
 
 cmake_dependent_option(OUTRIDER_REDIS "Redis Streams (hiredis)" ON HIREDIS_FOUND OFF)
+cmake_dependent_option(OUTRIDER_KAFKA "Apache Kafka (librdkafka)" ON RDKAFKA_FOUND OFF)
 cmake_dependent_option(OUTRIDER_NATS "NATS JetStream (cnats)" ON CNATS_FOUND OFF)
 cmake_dependent_option(OUTRIDER_HTTP "HTTP (libcurl, libcrypto)" ON "CURL_FOUND;OPENSSL_FOUND" OFF)
 cmake_dependent_option(OUTRIDER_RABBITMQ "RabbitMQ (rabbitmq-c)" ON rabbitmq-c_FOUND OFF)
@@ -44,6 +46,16 @@ if(OUTRIDER_REDIS)
                 brokers/redis/options.cc brokers/redis/server_info.cc
         PUBLIC outrider::wire
         PRIVATE PkgConfig::HIREDIS
+    )
+endif()
+
+if(OUTRIDER_KAFKA)
+    outrider_room(
+        kafka
+        SOURCES brokers/kafka/broker.cc brokers/kafka/burst.cc brokers/kafka/classify.cc brokers/kafka/client.cc
+                brokers/kafka/options.cc brokers/kafka/writer.cc
+        PUBLIC outrider::wire
+        PRIVATE PkgConfig::RDKAFKA
     )
 endif()
 

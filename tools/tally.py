@@ -10,9 +10,11 @@ import xml.etree.ElementTree as tree
 # What must have run in each build; a name is matched at the start of the tests' names.
 REQUIRED = {
     "release": ["Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "PlantedBugs", "postgres_test",
-                "postgres_conformance_test", "http_test", "redis_test", "nats_test", "rabbitmq_test", "live.", "cli"],
+                "postgres_conformance_test", "http_test", "redis_test", "nats_test", "rabbitmq_test", "kafka_test",
+                "live.", "cli"],
     "asan": ["Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "postgres_test",
-             "postgres_conformance_test", "http_test", "redis_test", "nats_test", "rabbitmq_test", "live.", "cli"],
+             "postgres_conformance_test", "http_test", "redis_test", "nats_test", "rabbitmq_test", "kafka_test",
+             "live.", "cli"],
     "tsan": ["Stores/", "Brokers/", "Relay", "postgres_test", "postgres_conformance_test", "http_test", "redis_test",
              "nats_test", "rabbitmq_test"],
 }

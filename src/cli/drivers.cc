@@ -12,6 +12,9 @@
 #ifdef OUTRIDER_HTTP
 #include "brokers/http/broker.h"
 #endif
+#ifdef OUTRIDER_KAFKA
+#include "brokers/kafka/broker.h"
+#endif
 #ifdef OUTRIDER_NATS
 #include "brokers/nats/broker.h"
 #endif
@@ -152,6 +155,10 @@ constexpr BrokerEntry kBrokers[] = {
     network_entry<parse_http_url, make_http_broker>("http"),
     network_entry<parse_http_url, make_http_broker>("https"),
 #endif
+#ifdef OUTRIDER_KAFKA
+    network_entry<parse_kafka_url, make_kafka_broker>("kafka"),
+    network_entry<parse_kafka_url, make_kafka_broker>("kafkas"),
+#endif
 #ifdef OUTRIDER_NATS
     network_entry<parse_nats_url, make_nats_broker>("nats"),
     network_entry<parse_nats_url, make_nats_broker>("natss"),
@@ -168,8 +175,18 @@ constexpr BrokerEntry kBrokers[] = {
 // Schemes that Outrider has, or will have, in other builds.
 constexpr std::array<std::string_view, 5> kOtherStores =
     {"postgres", "postgresql", "mysql", "mariadb", "sqlserver"};
-constexpr std::array<std::string_view, 10> kOtherBrokers =
-    {"kafka", "amqp", "amqps", "nats", "natss", "redis", "mqtt", "mqtts", "http", "https"};
+constexpr std::array<std::string_view, 11> kOtherBrokers = {
+    "kafka",
+    "kafkas",
+    "amqp",
+    "amqps",
+    "nats",
+    "natss",
+    "redis",
+    "mqtt",
+    "mqtts",
+    "http",
+    "https"};
 
 template <class Entries>
 std::vector<std::string> schemes_of(const Entries& entries) {

@@ -1,5 +1,7 @@
 #include "brokers/wire/target.h"
 
+#include <algorithm>
+
 namespace outrider::wire {
 
 Result<Target::Part> Target::part_named(std::string_view name) {
@@ -48,6 +50,12 @@ void Target::append(std::string& out, const Envelope& envelope, Escape escape) c
         if (piece.part == Part::key) put(envelope.key);
         if (piece.part == Part::type) put(envelope.type);
     }
+}
+
+bool Target::uses_type() const {
+    return std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
+        return piece.part == Part::type;
+    });
 }
 
 std::string Target::literals() const {

@@ -25,6 +25,9 @@ public:
     // What stands in the template besides placeholders.
     [[nodiscard]] std::string literals() const;
 
+    // Whether messages of one topic and key may go to several places.
+    [[nodiscard]] bool uses_type() const;
+
 private:
     enum class Part : std::uint8_t { literal, topic, key, type };
     struct Piece {

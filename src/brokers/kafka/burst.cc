@@ -1,0 +1,277 @@
+#include "brokers/kafka/burst.h"
+
+#include <algorithm>
+
+#include "brokers/kafka/classify.h"
+#include "brokers/wire/socket.h"
+#include "core/clock.h"
+
+namespace outrider::kafka {
+namespace {
+
+// How long new topics are waited for, all of them together.
+constexpr Duration kPatience = std::chrono::seconds(1);
+
+// How long a partition is sure to remember a producer (producer.id.expiration.ms is a day unless
+// somebody changed it).
+constexpr Duration kRemembered = std::chrono::minutes(1);
+
+// How often batches are looked through for the bad message before everything else goes alone too.
+constexpr int kSearchesMax = 3;
+
+constexpr std::size_t kBatchBytesMin = 16'384;
+constexpr std::string_view kBehind = "not offered: an earlier message of its key failed";
+
+// What the promise of order is about: topic and key, whatever the destination wants to be ordered.
+OrderKey key_of(const Envelope& envelope) {
+    return order_key(Order::key, envelope.topic, envelope.key, envelope.seq);
+}
+
+}  // namespace
+
+Burst::Burst(Parts parts)
+    : parts_(parts),
+      patience_(std::min(parts.deadline, SystemClock().now() + kPatience)),
+      states_(parts.envelopes.size(), State::open) {
+}
+
+Result<void> Burst::make() {
+    int searches = 0;
+    while (true) {
+        const std::size_t open = count(State::open);
+        const std::size_t suspects = count(State::suspect);
+        if (open + suspects == 0) break;
+        const Mode mode = suspects > 0 ? Mode::alone : Mode::together;
+        const std::size_t culprits = culprits_;
+        if (Result<void> made = make_round(mode); !made) return made;
+        const bool is_cleared = mode == Mode::alone && count(State::suspect) == 0;
+        // Each of them is acceptable: it was the batch that was too large.
+        if (is_cleared && culprits_ == culprits) {
+            parts_.clients.batch_bytes = std::max(kBatchBytesMin, parts_.clients.batch_bytes / 2);
+        }
+        if (is_cleared && ++searches == kSearchesMax) suspect_all();
+        if (count(State::open) == open && count(State::suspect) == suspects) {
+            return Error{Remedy::wait, "Kafka takes nothing: " + doubt_};
+        }
+    }
+    return {};
+}
+
+Result<void> Burst::make_round(Mode mode) {
+    begun_at_ = SystemClock().now();
+    flying_keys_.clear();
+    ahead_.clear();
+    last_topic_ = nullptr;
+    doubt_.clear();
+    const Result<Client*> ready = client(mode);
+    if (!ready) return ready.error();
+    Client& client = **ready;
+    client.report_to([this, mode](const auto& message) { take(message, mode); });
+    Result<void> sent = send_all(client, mode);
+    const Result<void> collected = collect(client);
+    client.report_to({});
+    const bool is_over = !sent || !collected || client.is_fatal() || client.is_down();
+    const std::string why = client.is_fatal() ? client.why() : std::string();
+    // What is still flying goes with its client.
+    if (is_over) (mode == Mode::together ? parts_.clients.together : parts_.clients.alone).reset();
+    if (!sent) return sent;
+    if (!collected) return collected;
+    if (!doubt_.empty()) return Error{Remedy::wait, doubt_};
+    doubt_ = why;
+    return {};
+}
+
+Result<Client*> Burst::client(Mode mode) {
+    auto& place = mode == Mode::together ? parts_.clients.together : parts_.clients.alone;
+    if (place) return place.get();
+    Result<std::unique_ptr<Client>> opened =
+        Client::open(parts_.options, mode, parts_.clients.batch_bytes);
+    if (!opened) return opened.error();
+    if (Result<void> connected = (*opened)->connect(parts_.deadline); !connected) {
+        return connected.error();
+    }
+    place = std::move(opened).value();
+    return place.get();
+}
+
+Result<void> Burst::send_all(Client& client, Mode mode) {
+    const State wanted = mode == Mode::together ? State::open : State::suspect;
+    for (std::size_t place = 0; place < states_.size(); ++place) {
+        if (states_[place] != wanted || is_behind(place)) continue;
+        const Result<Step> step = send(client, mode, place);
+        if (!step) return step.error();
+        if (*step == Step::stop) break;
+    }
+    return {};
+}
+
+Result<Burst::Step> Burst::send(Client& client, Mode mode, std::size_t place) {
+    const Envelope& envelope = parts_.envelopes[place];
+    const bool is_single = mode == Mode::alone;
+    if (is_single && !flying_keys_.insert(key_of(envelope)).second) return Step::next;
+    const Result<Topic*> topic = topic_of(client, place);
+    if (!topic) return topic.error();
+    if (*topic == nullptr) return Step::next;  // refused
+    std::int32_t partition = RD_KAFKA_PARTITION_UA;
+    if (!envelope.key.empty()) {
+        partition = parts_.writer.partition_of(envelope.key, (*topic)->partition_count);
+        if (!is_single && !goes_ahead(**topic, partition)) return Step::next;
+    }
+    return hand_over(client, {**topic, partition, envelope.key, place});
+}
+
+// Whether this message may go now: the partition knows the client, or this is the first one to it.
+bool Burst::goes_ahead(Topic& topic, std::int32_t partition) {
+    const MonoTime known_at = topic.acknowledged_at[static_cast<std::size_t>(partition)];
+    if (known_at > begun_at_ - kRemembered) return true;
+    return ahead_.try_emplace({topic.handle.get(), partition}, &topic).second;
+}
+
+Result<Topic*> Burst::topic_of(Client& client, std::size_t place) {
+    const std::string& name = parts_.writer.topic_of(parts_.envelopes[place]);
+    if (last_topic_ != nullptr && name == last_name_) return last_topic_;
+    const auto refused = refused_topics_.find(name);
+    std::string refusal = refused == refused_topics_.end() ? flaw_of(name) : refused->second;
+    if (refusal.empty()) {
+        Result<Topic*> topic = client.topic(name, parts_.deadline, patience_, refusal);
+        if (!topic) return topic;
+        last_topic_ = *topic;
+        last_name_ = name;
+        if (*topic != nullptr) return topic;
+        refused_topics_[name] = refusal;
+    }
+    fail(place, Verdict::refused, refusal);
+    return nullptr;
+}
+
+Result<Burst::Step> Burst::hand_over(Client& client, const Client::Address& address) {
+    const Envelope& envelope = parts_.envelopes[address.place];
+    const wire::Encoded message = parts_.writer.encode(envelope);
+    // A document made of the message lives only until the next one is made.
+    const bool copies = message.payload.data() != envelope.payload.data();
+    rd_kafka_resp_err_t error = client.produce(address, message, copies);
+    while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        if (client.is_down() || wire::millis_left(parts_.deadline) == 0) return Step::stop;
+        client.poll(parts_.deadline);
+        error = client.produce(address, message, copies);
+    }
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        states_[address.place] = State::flying;
+        ++flying_;
+        return Step::next;
+    }
+    if (error == RD_KAFKA_RESP_ERR__FATAL) return Step::stop;
+    const std::string reason = rd_kafka_err2str(error);
+    switch (meaning_of(error, RD_KAFKA_MSG_STATUS_NOT_PERSISTED)) {
+        case Meaning::messages:
+            fail(address.place, Verdict::unacceptable, reason);
+            return Step::next;
+        case Meaning::topic:
+            refuse_topic(client, address.place, reason);
+            return Step::next;
+        default:
+            return Error{Remedy::wait, reason, error};
+    }
+}
+
+void Burst::refuse_topic(Client& client, std::size_t place, const std::string& reason) {
+    const std::string& name = parts_.writer.topic_of(parts_.envelopes[place]);
+    const std::string refusal = "topic " + name + ": " + reason;
+    client.forget(name);
+    refused_topics_[name] = refusal;
+    last_topic_ = nullptr;
+    fail(place, Verdict::refused, refusal);
+}
+
+Result<void> Burst::collect(Client& client) {
+    bool is_stopped = false;
+    while (flying_ > 0) {
+        if (!is_stopped && client.is_fatal()) {
+            is_stopped = true;
+            client.purge();
+        }
+        client.poll(parts_.deadline);
+        const bool is_late = wire::millis_left(parts_.deadline) == 0;
+        if (!is_late && !client.is_down()) continue;
+        while (client.poll({})) {  // what had come before
+        }
+        if (flying_ == 0) break;
+        return Error{
+            Remedy::wait,
+            client.is_down() ? client.why() : "no answer of Kafka before the deadline"};
+    }
+    for (auto& [name, refusal] : refused_topics_) client.forget(name);
+    return {};
+}
+
+void Burst::take(const rd_kafka_message_t& message, Mode mode) {
+    const auto place = reinterpret_cast<std::size_t>(message._private);
+    --flying_;
+    if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return take_failure(message, mode);
+    states_[place] = State::done;
+    parts_.answers[place].verdict = Verdict::acknowledged;
+    if (ahead_.empty()) return;
+    const auto first = ahead_.find({message.rkt, message.partition});
+    if (first == ahead_.end()) return;
+    const auto partition = static_cast<std::size_t>(message.partition);
+    first->second->acknowledged_at[partition] = begun_at_;
+}
+
+void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {
+    const auto place = reinterpret_cast<std::size_t>(message._private);
+    const std::string reason = rd_kafka_err2str(message.err);
+    switch (meaning_of(message.err, rd_kafka_message_status(&message))) {
+        case Meaning::messages:
+            states_[place] = State::suspect;
+            if (mode == Mode::alone) fail(place, Verdict::unacceptable, reason);
+            break;
+        case Meaning::topic: {
+            const std::string name = rd_kafka_topic_name(message.rkt);
+            refused_topics_[name] = "topic " + name + ": " + reason;
+            fail(place, Verdict::refused, refused_topics_[name]);
+            break;
+        }
+        case Meaning::unsent:
+            states_[place] = mode == Mode::alone ? State::suspect : State::open;
+            break;
+        case Meaning::unknown:
+            states_[place] = State::done;
+            parts_.answers[place].reason = reason;
+            failed_keys_.insert(key_of(parts_.envelopes[place]));
+            doubt_ = reason;
+            break;
+    }
+}
+
+void Burst::fail(std::size_t place, Verdict verdict, const std::string& reason) {
+    states_[place] = State::done;
+    parts_.answers[place] = {verdict, reason};
+    failed_keys_.insert(key_of(parts_.envelopes[place]));
+    if (verdict == Verdict::unacceptable) ++culprits_;
+}
+
+void Burst::suspect_all() {
+    std::replace(states_.begin(), states_.end(), State::open, State::suspect);
+}
+
+bool Burst::is_behind(std::size_t place) const {
+    return !failed_keys_.empty() && failed_keys_.contains(key_of(parts_.envelopes[place]));
+}
+
+std::size_t Burst::count(State state) const {
+    std::size_t found = 0;
+    for (std::size_t place = 0; place < states_.size(); ++place) {
+        if (states_[place] == state && !is_behind(place)) ++found;
+    }
+    return found;
+}
+
+void Burst::leave(std::string_view reason) {
+    for (std::size_t place = 0; place < states_.size(); ++place) {
+        Answer& answer = parts_.answers[place];
+        if (answer.verdict != Verdict::unanswered || !answer.reason.empty()) continue;
+        answer.reason = is_behind(place) ? kBehind : reason;
+    }
+}
+
+}  // namespace outrider::kafka

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "brokers/kafka/client.h"
+#include "brokers/kafka/writer.h"
+#include "core/batch.h"
+#include "core/verdict.h"
+
+namespace outrider::kafka {
+
+// The clients of one connection to a cluster, made when they are needed and thrown away after
+// trouble. `batch_bytes` shrinks where a topic takes no batches of that size.
+struct Clients {
+    std::unique_ptr<Client> together;
+    std::unique_ptr<Client> alone;
+    std::size_t batch_bytes = 1'000'000;
+};
+
+// One burst on its way, in as many rounds as it takes.
+//
+// Why order holds. Messages of a key go to one partition, numbered without a gap by the idempotent
+// producer. A broker that has something of this producer in a partition takes nothing behind a gap
+// there; the library stops for good at the first one (enable.gapless.guarantee), and what it had
+// not sent is taken back. Only a producer of which the partition has nothing yet may begin
+// anywhere, and so behind a gap. That is why the first message to each partition goes ahead, and
+// the others follow when it was acknowledged.
+//
+// Why a bad message is found. Kafka refuses messages by the batch. Those of a batch that was
+// refused for what is in it go again, each in a request of its own, one of a key at a time.
+class Burst {
+public:
+    struct Parts {
+        Clients& clients;
+        Writer& writer;
+        const KafkaOptions& options;
+        std::span<const Envelope> envelopes;
+        std::span<Answer> answers;
+        Deadline deadline;
+    };
+
+    explicit Burst(Parts parts);
+
+    // An error leaves the rest unanswered.
+    [[nodiscard]] Result<void> make();
+
+    // Says why, where an answer is missing.
+    void leave(std::string_view reason);
+
+private:
+    enum class State : std::uint8_t { open, flying, suspect, done };
+
+    // What became of one message in a round.
+    enum class Step : std::uint8_t { next, stop };
+
+    [[nodiscard]] Result<void> make_round(Mode mode);
+    [[nodiscard]] Result<Client*> client(Mode mode);
+    [[nodiscard]] Result<void> send_all(Client& client, Mode mode);
+    [[nodiscard]] Result<Step> send(Client& client, Mode mode, std::size_t place);
+    [[nodiscard]] Result<Step> hand_over(Client& client, const Client::Address& address);
+    [[nodiscard]] Result<Topic*> topic_of(Client& client, std::size_t place);
+    [[nodiscard]] bool goes_ahead(Topic& topic, std::int32_t partition);
+    [[nodiscard]] Result<void> collect(Client& client);
+    void take(const rd_kafka_message_t& message, Mode mode);
+    void take_failure(const rd_kafka_message_t& message, Mode mode);
+    void refuse_topic(Client& client, std::size_t place, const std::string& reason);
+    void fail(std::size_t place, Verdict verdict, const std::string& reason);
+    void suspect_all();
+    [[nodiscard]] bool is_behind(std::size_t place) const;
+    [[nodiscard]] std::size_t count(State state) const;
+
+    Parts parts_;
+    const Deadline patience_;
+    std::vector<State> states_;
+    std::unordered_set<OrderKey> failed_keys_;
+    std::map<std::string, std::string, std::less<>> refused_topics_;
+    std::size_t culprits_ = 0;
+
+    // Of the round.
+    MonoTime begun_at_;
+    std::unordered_set<OrderKey> flying_keys_;
+    std::map<std::pair<const rd_kafka_topic_t*, std::int32_t>, Topic*> ahead_;
+    std::string last_name_;
+    Topic* last_topic_ = nullptr;
+    std::size_t flying_ = 0;
+    std::string doubt_;  // why somebody may have arrived or not; empty: nobody
+};
+
+}  // namespace outrider::kafka

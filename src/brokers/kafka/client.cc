@@ -1,0 +1,305 @@
+#include "brokers/kafka/client.h"
+
+#include <algorithm>
+#include <array>
+
+#include "brokers/kafka/classify.h"
+#include "brokers/wire/socket.h"
+#include "core/clock.h"
+
+namespace outrider::kafka {
+namespace {
+
+using std::chrono::milliseconds;
+using Conf = std::unique_ptr<rd_kafka_conf_t, Destroy<rd_kafka_conf_t, rd_kafka_conf_destroy>>;
+using Event = std::unique_ptr<rd_kafka_event_t, Destroy<rd_kafka_event_t, rd_kafka_event_destroy>>;
+
+// Kafka's clients look for new partitions every five minutes.
+constexpr Duration kTopicAge = std::chrono::minutes(5);
+
+// How long between two looks for a topic that is being created.
+constexpr Duration kLook = milliseconds(50);
+
+// How long one look for a broker takes at most before the news are read.
+constexpr Duration kSlice = milliseconds(200);
+
+using Setting = std::pair<const char*, std::string>;
+
+std::string addresses_of(const KafkaOptions& options) {
+    std::string list;
+    for (const wire::Endpoint& endpoint : options.endpoints) {
+        list += (list.empty() ? "" : ",") + wire::to_string(endpoint);
+    }
+    return list;
+}
+
+std::string protocol_of(const KafkaOptions& options) {
+    return std::string(options.user.empty() ? "" : "sasl_") + (options.tls ? "ssl" : "plaintext");
+}
+
+void add_security(std::vector<Setting>& settings, const KafkaOptions& options) {
+    settings.emplace_back("security.protocol", protocol_of(options));
+    if (!options.user.empty()) {
+        settings.emplace_back("sasl.mechanism", options.sasl);
+        settings.emplace_back("sasl.username", options.user);
+        settings.emplace_back("sasl.password", options.password);
+    }
+    if (!options.tls_ca.empty()) settings.emplace_back("ssl.ca.location", options.tls_ca);
+    if (!options.tls_cert.empty()) {
+        settings.emplace_back("ssl.certificate.location", options.tls_cert);
+        settings.emplace_back("ssl.key.location", options.tls_key);
+    }
+}
+
+void add_mode(std::vector<Setting>& settings, Mode mode, std::size_t batch_bytes) {
+    settings.emplace_back("batch.size", std::to_string(batch_bytes));
+    if (mode == Mode::together) {
+        settings.emplace_back("enable.idempotence", "true");
+        settings.emplace_back("enable.gapless.guarantee", "true");
+    } else {
+        settings.emplace_back("batch.num.messages", "1");
+        settings.emplace_back("message.send.max.retries", "0");
+    }
+}
+
+std::vector<Setting> settings_of(const KafkaOptions& options, Mode mode, std::size_t batch_bytes) {
+    const auto interval = std::chrono::ceil<milliseconds>(options.statistics_interval).count();
+    std::vector<Setting> settings = {
+        {"bootstrap.servers", addresses_of(options)},
+        {"client.id", "outrider"},
+        {"acks", "all"},
+        {"compression.codec", options.compression},
+        // The burst is complete when it is handed over, so nothing is gained by waiting.
+        {"linger.ms", "0"},
+        {"socket.nagle.disable", "true"},
+        {"socket.keepalive.enable", "true"},
+        // The deadline of the burst is the only one: a message never expires inside the library,
+        // which would leave a gap and go on behind it.
+        {"message.timeout.ms", "0"},
+        // The broker knows its limit, not we: below socket.request.max.bytes, beyond which it would
+        // hang up.
+        {"message.max.bytes", "100000000"},
+        {"queue.buffering.max.messages", "50000"},
+        {"queue.buffering.max.kbytes", "131072"},
+        {"reconnect.backoff.ms", "50"},
+        {"reconnect.backoff.max.ms", "1000"},
+        {"statistics.interval.ms", std::to_string(interval)}};
+    add_security(settings, options);
+    add_mode(settings, mode, batch_bytes);
+    return settings;
+}
+
+// What is known to be wrong with the library itself: until this version its SCRAM has a fault that
+// Kafka 4 does not forgive.
+std::string known_fault(const KafkaOptions& options, std::string_view trouble) {
+    constexpr int kMended = 0x02060100;
+    const bool is_login = trouble.find("uthentication") != std::string_view::npos;
+    if (!is_login || !options.sasl.starts_with("SCRAM") || rd_kafka_version() >= kMended) return {};
+    return std::string(" (SCRAM with Kafka 4 takes librdkafka 2.6.1, this is ") +
+           rd_kafka_version_str() + ")";
+}
+
+// The library would write to standard error; what matters comes as an event too.
+void ignore_log(const rd_kafka_t* /*client*/, int /*level*/, const char* /*part*/, const char*) {
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::open(
+    const KafkaOptions& options,
+    Mode mode,
+    std::size_t batch_bytes
+) {
+    std::array<char, 512> complaint{};
+    Conf conf(rd_kafka_conf_new());
+    for (const auto& [name, value] : settings_of(options, mode, batch_bytes)) {
+        const auto set =
+            rd_kafka_conf_set(conf.get(), name, value.c_str(), complaint.data(), complaint.size());
+        // The library quotes values in its complaints.
+        if (set != RD_KAFKA_CONF_OK) {
+            return Error{Remedy::correct, std::string("librdkafka does not take ") + name};
+        }
+    }
+    rd_kafka_conf_set_log_cb(conf.get(), ignore_log);
+    rd_kafka_conf_set_events(
+        conf.get(), RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
+    );
+    Handle handle(rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), complaint.data(), complaint.size()));
+    if (!handle) {
+        return Error{Remedy::correct, wire::without_secret(complaint.data(), options.password)};
+    }
+    static_cast<void>(conf.release());  // it belongs to the client now
+    return std::unique_ptr<Client>(new Client(options, std::move(handle)));
+}
+
+Client::Client(const KafkaOptions& options, Handle handle)
+    : options_(options),
+      handle_(std::move(handle)),
+      queue_(rd_kafka_queue_get_main(handle_.get())) {
+}
+
+Client::~Client() {
+    rd_kafka_purge(
+        handle_.get(),
+        RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
+    );
+}
+
+Result<void> Client::connect(Deadline deadline) {
+    while (true) {
+        const Deadline slice = std::min(deadline, SystemClock().now() + kSlice);
+        const rd_kafka_metadata_t* metadata = nullptr;
+        const rd_kafka_resp_err_t error =
+            rd_kafka_metadata(handle_.get(), 0, nullptr, &metadata, wire::millis_left(slice));
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            rd_kafka_metadata_destroy(metadata);
+            return {};
+        }
+        while (poll({})) {
+        }
+        if (is_down_ || is_fatal() || wire::millis_left(deadline) == 0) {
+            return Error{Remedy::wait, why(), error};
+        }
+    }
+}
+
+Result<Topic*> Client::topic(
+    const std::string& name,
+    Deadline deadline,
+    Deadline patience,
+    std::string& refusal
+) {
+    const auto [found, is_new] = topics_.try_emplace(name);
+    Topic& topic = found->second;
+    const MonoTime now = SystemClock().now();
+    if (topic.partition_count > 0 && now - topic.asked_at < kTopicAge) return &topic;
+    if (!topic.handle) topic.handle.reset(rd_kafka_topic_new(handle_.get(), name.c_str(), nullptr));
+    if (!topic.handle) {
+        refusal = "librdkafka does not take the topic " + name;
+        return nullptr;
+    }
+    const rd_kafka_resp_err_t error =
+        is_new ? ask_patiently(topic, deadline, patience) : ask(topic, deadline);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        topic.asked_at = now;
+        return &topic;
+    }
+    if (meaning_of(error, RD_KAFKA_MSG_STATUS_NOT_PERSISTED) != Meaning::topic) {
+        return Error{Remedy::wait, "topic " + name + ": " + rd_kafka_err2str(error), error};
+    }
+    topic.partition_count = 0;
+    refusal = "topic " + name + ": " + rd_kafka_err2str(error);
+    return nullptr;
+}
+
+rd_kafka_resp_err_t Client::ask(Topic& topic, Deadline deadline) {
+    const rd_kafka_metadata_t* metadata = nullptr;
+    const rd_kafka_resp_err_t asked = rd_kafka_metadata(
+        handle_.get(), 0, topic.handle.get(), &metadata, wire::millis_left(deadline)
+    );
+    if (asked != RD_KAFKA_RESP_ERR_NO_ERROR) return asked;
+    const rd_kafka_metadata_topic_t& found = metadata->topics[0];
+    const rd_kafka_resp_err_t error = found.err;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        topic.partition_count = found.partition_cnt;
+        topic.acknowledged_at.resize(
+            static_cast<std::size_t>(found.partition_cnt), MonoTime::min()
+        );
+    }
+    rd_kafka_metadata_destroy(metadata);
+    return error;
+}
+
+rd_kafka_resp_err_t Client::ask_patiently(Topic& topic, Deadline deadline, Deadline patience) {
+    while (true) {
+        const rd_kafka_resp_err_t error = ask(topic, deadline);
+        const bool may_come = error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+                              error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+        if (!may_come || wire::millis_left(patience) == 0) return error;
+        poll(std::min(patience, SystemClock().now() + kLook));
+    }
+}
+
+void Client::forget(const std::string& name) {
+    const auto found = topics_.find(name);
+    if (found != topics_.end()) found->second.partition_count = 0;
+}
+
+rd_kafka_resp_err_t Client::produce(
+    const Address& address,
+    const wire::Encoded& message,
+    bool copies
+) {
+    const bool has_type = !message.content_type.empty();
+    rd_kafka_headers_t* headers = rd_kafka_headers_new(message.headers.size() + (has_type ? 1 : 0));
+    const auto add = [&](std::string_view name, std::string_view value) {
+        rd_kafka_header_add(
+            headers,
+            name.data(),
+            static_cast<ssize_t>(name.size()),
+            value.data(),
+            static_cast<ssize_t>(value.size())
+        );
+    };
+    for (const HeaderView& header : message.headers) add(header.name, header.value);
+    if (has_type) add("content-type", message.content_type);
+    // An empty payload is a value without bytes; none at all would be a tombstone.
+    const char* payload = message.payload.empty() ? "" : message.payload.data();
+    const rd_kafka_resp_err_t error = rd_kafka_producev(
+        handle_.get(),
+        RD_KAFKA_V_RKT(address.topic.handle.get()),
+        RD_KAFKA_V_PARTITION(address.partition),
+        RD_KAFKA_V_MSGFLAGS(copies ? RD_KAFKA_MSG_F_COPY : 0),
+        RD_KAFKA_V_KEY(address.key.empty() ? nullptr : address.key.data(), address.key.size()),
+        RD_KAFKA_V_VALUE(const_cast<char*>(payload), message.payload.size()),
+        RD_KAFKA_V_HEADERS(headers),
+        RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(address.place)),
+        RD_KAFKA_V_END
+    );
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
+    return error;
+}
+
+bool Client::poll(Deadline deadline) {
+    const Event event(rd_kafka_queue_poll(queue_.get(), wire::millis_left(deadline)));
+    if (!event) return false;
+    if (rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_DR) {
+        note(event.get());
+        return true;
+    }
+    while (const rd_kafka_message_t* message = rd_kafka_event_message_next(event.get())) {
+        if (report_) report_(*message);
+    }
+    return true;
+}
+
+void Client::note(rd_kafka_event_t* event) {
+    if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_STATS) {
+        if (options_.on_statistics) options_.on_statistics(rd_kafka_event_stats(event));
+        return;
+    }
+    if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
+    const rd_kafka_resp_err_t error = rd_kafka_event_error(event);
+    if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+        is_down_ = true;
+        return;
+    }
+    trouble_ = wire::without_secret(rd_kafka_event_error_string(event), options_.password);
+}
+
+void Client::purge() {
+    rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_NON_BLOCKING);
+}
+
+bool Client::is_fatal() const {
+    return rd_kafka_fatal_error(handle_.get(), nullptr, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+std::string Client::why() const {
+    std::array<char, 512> text{};
+    if (rd_kafka_fatal_error(handle_.get(), text.data(), text.size()) != 0) return text.data();
+    if (!trouble_.empty()) return trouble_ + known_fault(options_, trouble_);
+    return "no broker of " + addresses_of(options_) + " answers";
+}
+
+}  // namespace outrider::kafka

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outrider/time.h"
+
+#include "brokers/wire/options.h"
+#include "brokers/wire/url.h"
+#include "core/result.h"
+
+namespace outrider {
+
+// How to reach a Kafka cluster, and how to publish there.
+struct KafkaOptions {
+    // Some brokers of the cluster; the others are learnt from them.
+    std::vector<wire::Endpoint> endpoints;
+
+    // Empty: no login.
+    std::string user;
+    std::string password;
+
+    // How the login is proved: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+    std::string sasl = "PLAIN";
+
+    // Whether connections must be encrypted. The server's certificate and name are then verified.
+    bool tls = false;
+
+    // Files: authorities to trust (empty: those of the system), our own certificate and its key.
+    std::string tls_ca;
+    std::string tls_cert;
+    std::string tls_key;
+
+    // none, gzip, snappy, lz4 or zstd.
+    std::string compression = "none";
+
+    // Which partition a key goes to. By murmur2 as Java's clients do it, or by CRC-32 as those made
+    // of librdkafka do it by default.
+    enum class Partitioner : std::uint8_t { murmur2, crc32 };
+    Partitioner partitioner = Partitioner::murmur2;
+
+    // Given to whoever wants to watch the library: its statistics, one JSON object per interval
+    // (0: never). Called from within publish() and ping(), so nothing comes while nothing is done.
+    Duration statistics_interval = Duration::zero();
+    std::function<void(std::string_view)> on_statistics;
+
+    wire::Options wire;
+};
+
+// Reads kafka://[user:password@]host[:port][,host...][?sasl=&tls_ca=&tls_cert=&tls_key=
+// &compression=&partitioner=&target=&format=&source=] over the given defaults; kafkas: is the same
+// with TLS. No part of the URL but names is ever quoted in an error.
+[[nodiscard]] Result<KafkaOptions> parse_kafka_url(
+    std::string_view url,
+    KafkaOptions defaults = {}
+);
+
+}  // namespace outrider

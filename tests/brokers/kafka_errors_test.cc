@@ -1,0 +1,110 @@
+#include <array>
+
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include "brokers/kafka_fixture.h"
+
+namespace outrider::live {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::int16_t kProduce = 0;
+constexpr std::int16_t kInitProducerId = 22;
+
+// Errors that a real broker gives on bad days only: librdkafka's own cluster of three, which
+// answers with what it is told to.
+class KafkaErrors : public ::testing::Test {
+protected:
+    KafkaErrors() {
+        std::array<char, 256> text{};
+        rd_kafka_conf_t* conf = rd_kafka_conf_new();
+        rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char*) {});
+        handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text.data(), text.size());
+        cluster_ = rd_kafka_mock_cluster_new(handle_, 3);
+        rd_kafka_mock_topic_create(cluster_, "t", 4, 3);
+        broker_ = open_kafka(std::string("kafka://") + rd_kafka_mock_cluster_bootstraps(cluster_));
+    }
+    ~KafkaErrors() override {
+        broker_.reset();
+        rd_kafka_mock_cluster_destroy(cluster_);
+        rd_kafka_destroy(handle_);
+    }
+
+    void push(std::int16_t request, const std::vector<rd_kafka_resp_err_t>& errors) const {
+        rd_kafka_mock_push_request_errors_array(cluster_, request, errors.size(), errors.data());
+    }
+
+    static Messages many() {
+        Messages messages;
+        for (int i = 0; i < 1000; ++i) messages.add("t", std::to_string(i % 20), "x");
+        return messages;
+    }
+
+    rd_kafka_t* handle_ = nullptr;
+    rd_kafka_mock_cluster_t* cluster_ = nullptr;
+    std::unique_ptr<Broker> broker_;
+};
+
+TEST_F(KafkaErrors, RidesOutWhatTheLibraryMayTryAgain) {
+    expect_all(publish(*broker_, many()));
+    push(
+        kProduce,
+        {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+         RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+         RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+         RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT}
+    );
+    expect_all(publish(*broker_, many(), seconds(60)));
+    push(kInitProducerId, {RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS});
+    expect_all(publish(*broker_, many(), seconds(60)));
+}
+
+// failures.md F58: an error after which the library does nothing any more.
+TEST_F(KafkaErrors, BuildsANewClientAfterAFatalError) {
+    for (const rd_kafka_resp_err_t error :
+         {RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,
+          RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH,
+          RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID,
+          RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED,
+          RD_KAFKA_RESP_ERR_UNKNOWN}) {
+        expect_all(publish(*broker_, many(), seconds(60)));
+        push(kProduce, {error});
+        const std::vector<Answer> answers = publish(*broker_, many(), seconds(60));
+        EXPECT_EQ(count(answers, Verdict::refused), 0U) << error;
+        EXPECT_EQ(count(answers, Verdict::unacceptable), 0U) << error;
+        rd_kafka_mock_clear_request_errors(cluster_, kProduce);
+        expect_all(publish(*broker_, many(), seconds(60)));
+    }
+}
+
+TEST_F(KafkaErrors, IsAwayWhereNoProducerMayBe) {
+    push(
+        kInitProducerId,
+        {RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED,
+         RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED}
+    );
+    expect_outage(publish(*broker_, many(), seconds(60)), "uthoriz");
+    rd_kafka_mock_clear_request_errors(cluster_, kInitProducerId);
+    expect_all(publish(*broker_, many(), seconds(60)));
+}
+
+TEST_F(KafkaErrors, RefusesATopicThatIsForbiddenInMidRun) {
+    expect_all(publish(*broker_, many()));
+    push(kProduce, {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED});
+    const std::vector<Answer> answers = publish(*broker_, many(), seconds(60));
+    EXPECT_GT(count(answers, Verdict::refused), 0U);
+    EXPECT_EQ(count(answers, Verdict::unacceptable), 0U);
+    expect_all(publish(*broker_, many(), seconds(60)));
+}
+
+TEST_F(KafkaErrors, BlamesNobodyForABatchThatWasTooLarge) {
+    expect_all(publish(*broker_, many()));
+    push(kProduce, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
+    expect_all(publish(*broker_, many(), seconds(60)));
+}
+
+}  // namespace
+}  // namespace outrider::live

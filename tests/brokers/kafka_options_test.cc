@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "brokers/kafka/classify.h"
+#include "brokers/kafka/options.h"
+#include "brokers/kafka/writer.h"
+
+namespace outrider {
+namespace {
+
+TEST(KafkaUrl, ReadsEverything) {
+    const auto options = parse_kafka_url(
+        "kafkas://me:p%40ss@a,b:9093?sasl=scram-sha-256&compression=zstd&partitioner=crc32"
+        "&tls_ca=/ca&tls_cert=/c&tls_key=/k&target=shop.{topic}"
+    );
+    ASSERT_TRUE(options) << options.error().text;
+    EXPECT_EQ(wire::to_string(options->endpoints[0]), "a:9092");
+    EXPECT_EQ(wire::to_string(options->endpoints[1]), "b:9093");
+    EXPECT_EQ(options->password, "p@ss");
+    EXPECT_EQ(options->sasl, "SCRAM-SHA-256");
+    EXPECT_EQ(options->compression, "zstd");
+    EXPECT_EQ(options->partitioner, KafkaOptions::Partitioner::crc32);
+    EXPECT_EQ(options->tls_ca, "/ca");
+    EXPECT_EQ(options->wire.target, "shop.{topic}");
+    EXPECT_TRUE(options->tls);
+    EXPECT_FALSE(parse_kafka_url("kafka://a")->tls);
+}
+
+TEST(KafkaUrl, SaysWhatItCannotDo) {
+    const auto complaint = [](std::string_view url) {
+        const Result<KafkaOptions> options = parse_kafka_url(url);
+        return options ? std::string("fine") : options.error().text;
+    };
+    EXPECT_NE(complaint("kafka://a/topic").find("target"), std::string::npos);
+    EXPECT_NE(complaint("kafka://geheim@a").find("user and password"), std::string::npos);
+    EXPECT_EQ(complaint("kafka://geheim@a").find("geheim"), std::string::npos);
+    EXPECT_NE(complaint("kafka://a?tls_cert=x").find("belong together"), std::string::npos);
+    EXPECT_NE(complaint("kafka://a?target=a/{topic}").find("letters"), std::string::npos);
+    EXPECT_NE(complaint("kafka://a?compression=rar").find("gzip"), std::string::npos);
+    EXPECT_NE(complaint("kafka://a?acks=1").find("unknown parameter acks"), std::string::npos);
+    EXPECT_NE(complaint("http://a").find("kafka:"), std::string::npos);
+}
+
+TEST(KafkaTopic, SaysWhatIsWrongWithAName) {
+    EXPECT_EQ(kafka::flaw_of("a.B_c-1"), "");
+    EXPECT_EQ(kafka::flaw_of(std::string(249, 'x')), "");
+    for (const std::string& name :
+         {std::string(),
+          std::string("."),
+          std::string(".."),
+          std::string("a b"),
+          std::string("\xc3\xbc"),
+          std::string(250, 'x')}) {
+        EXPECT_NE(kafka::flaw_of(name), "") << name;
+    }
+}
+
+// The hashes of Java's client, from its own tests.
+TEST(KafkaPartition, IsThatOfJavasClient) {
+    const kafka::Writer writer(KafkaOptions{}, *wire::Target::parse("{topic}"));
+    const auto expected = [](std::uint32_t hash, std::uint32_t count) {
+        return static_cast<std::int32_t>((hash & 0x7fffffffU) % count);
+    };
+    EXPECT_EQ(
+        writer.partition_of("21", 1000), expected(static_cast<std::uint32_t>(-973932308), 1000)
+    );
+    EXPECT_EQ(
+        writer.partition_of("foobar", 7), expected(static_cast<std::uint32_t>(-790332482), 7)
+    );
+    EXPECT_EQ(writer.partition_of("abc", 64), expected(479470107, 64));
+}
+
+TEST(KafkaMeaning, NeverTakesSilenceForAnAnswer) {
+    using kafka::Meaning;
+    using kafka::meaning_of;
+    constexpr auto kMaybe = RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED;
+    constexpr auto kNo = RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, kMaybe), Meaning::unknown);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__TRANSPORT, kMaybe), Meaning::unknown);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, kMaybe), Meaning::unknown);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, kMaybe), Meaning::unknown);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__PURGE_QUEUE, kNo), Meaning::unsent);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__FATAL, kNo), Meaning::unsent);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, kNo), Meaning::messages);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_INVALID_RECORD, kNo), Meaning::messages);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, kNo), Meaning::topic);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, kNo), Meaning::topic);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, kNo), Meaning::topic);
+}
+
+}  // namespace
+}  // namespace outrider
