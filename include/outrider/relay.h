@@ -57,13 +57,20 @@ public:
 
     // Calls `handler` in this process for every message whose topic fits the pattern, with the
     // guarantees of any broker: at least once, in order per key, tried again when it throws. The
-    // destination is named "on:" and the pattern.
+    // destination is named "on:" and the pattern. Turns are small, so that little is repeated if
+    // the process ends.
+    //
+    // A handler that ends the process does not end it for ever: a message that was in hand at three
+    // such ends is parked as refused, and the rest goes on (src/brokers/handler/README.md).
     void on(const std::string& pattern, Handler handler) {
         Destination destination;
         destination.name = "on:" + pattern;
         destination.topics = {pattern};
+        destination.batch.messages = kHandlerBatch;
         add(destination, handler_broker(std::move(handler)));
     }
+
+    static constexpr std::size_t kHandlerBatch = 256;
 
     // Begins to deliver. Neither the database nor a broker needs to be there yet.
     void start();
@@ -73,7 +80,8 @@ public:
     // start, is fine.
     void stop();
 
-    // There is something new: call it after a commit for the shortest way to the broker.
+    // There is something new: call it after a commit for the shortest way to the broker. From any
+    // thread, before start and after stop, too.
     void wake();
 
     // Whether all workers have found nothing (more) to do in their last turn.

@@ -28,6 +28,10 @@ struct BrokerTraits {
     // other says 1, so that a stop or the deadline is noticed in between.
     std::size_t burst_max = 0;
 
+    // Messages are handled by code of this process, which may end it in the middle of one. Then
+    // burst_max is 1, and the relay keeps a logbook.
+    bool in_process = false;
+
     // Larger payloads are unacceptable. 0: no limit known.
     std::size_t payload_bytes_max = 0;
 };

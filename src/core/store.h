@@ -7,6 +7,7 @@
 
 #include "core/batch.h"
 #include "core/decide.h"
+#include "core/logbook.h"
 #include "core/result.h"
 #include "core/waker.h"
 
@@ -49,6 +50,16 @@ public:
     // For operators. The database may still lack our tables.
     enum class IfMissing : std::uint8_t { fail, create };
     [[nodiscard]] virtual Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) = 0;
+
+    // For destinations whose broker runs in the relay's own process; the destination is known to
+    // the database. `session`: of this relay, the same for as long as it lives. Nothing: this
+    // database keeps none, and a handler that ends the process may do so again and again.
+    [[nodiscard]] virtual Result<std::unique_ptr<Logbook>> open_logbook(
+        const Destination& /*destination*/,
+        std::uint64_t /*session*/
+    ) {
+        return std::unique_ptr<Logbook>();
+    }
 
     // What a worker of this database sleeps on. Must not outlive the observer, which hears of it
     // when workers have to do with less than they were promised.

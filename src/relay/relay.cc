@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "core/bell.h"
 #include "core/clock.h"
 #include "core/dice.h"
+#include "relay/caution.h"
 #include "relay/circuit.h"
 #include "relay/keeper.h"
 #include "relay/worker.h"
@@ -17,14 +19,16 @@ namespace {
 
 // One destination with what its workers share.
 struct Post {
-    Post(Destination destination_, std::shared_ptr<BrokerDriver> broker_)
+    Post(Destination destination_, std::shared_ptr<BrokerDriver> broker_, StoreDriver& store)
         : destination(std::move(destination_)),
           broker(std::move(broker_)),
-          circuit(destination) {}
+          circuit(destination),
+          caution(destination, store) {}
 
     const Destination destination;
     const std::shared_ptr<BrokerDriver> broker;
     Circuit circuit;
+    Caution caution;
 };
 
 // One worker with what is its own.
@@ -44,6 +48,7 @@ struct Hand {
                .store = store,
                .broker = *post.broker,
                .circuit = post.circuit,
+               .caution = post.caution,
                .clock = clock,
                .dice = dice,
                .observer = observer,
@@ -89,18 +94,13 @@ public:
         if (!threads_.empty()) {
             throw Failure({Remedy::correct, "destinations must be added before the relay starts"});
         }
-        const Post& post = posts_.emplace_back(destination, std::move(broker));
+        const Post& post = posts_.emplace_back(destination, std::move(broker), *store_);
         keeper_.watch(post.destination, post.circuit);
     }
 
     void start() {
         if (!threads_.empty()) return;
-        hands_.clear();
-        for (Post& post : posts_) {
-            for (std::size_t i = 0; i < post.destination.workers; ++i) {
-                hands_.emplace_back(post, options_, *store_, clock_, *observer_);
-            }
-        }
+        hire();
         for (Hand& hand : hands_) {
             threads_.push_back(start_thread(*hand.waker, [&hand](const std::stop_token& stop) {
                 hand.worker.run(stop);
@@ -115,20 +115,34 @@ public:
         for (std::jthread& thread : threads_) thread.request_stop();
         if (threads_.empty()) return;
         threads_.clear();  // joins
+        for (Post& post : posts_) post.caution.leave();
         keeper_.finish();
     }
 
     void wake() {
+        const std::lock_guard lock(mutex_);
         for (Hand& hand : hands_) hand.waker->ring();
     }
 
     [[nodiscard]] bool is_idle() const {
+        const std::lock_guard lock(mutex_);
         return std::all_of(hands_.begin(), hands_.end(), [](const Hand& hand) {
             return hand.worker.is_idle();
         });
     }
 
 private:
+    // Who calls wake() may be about while the relay starts.
+    void hire() {
+        const std::lock_guard lock(mutex_);
+        hands_.clear();
+        for (Post& post : posts_) {
+            for (std::size_t i = 0; i < post.destination.workers; ++i) {
+                hands_.emplace_back(post, options_, *store_, clock_, *observer_);
+            }
+        }
+    }
+
     const std::shared_ptr<StoreDriver> store_;
     const RelayOptions options_;
     const std::shared_ptr<Observer> observer_;
@@ -136,6 +150,7 @@ private:
     Keeper keeper_;
     Bell keeper_bell_;
     std::deque<Post> posts_;
+    mutable std::mutex mutex_;  // guards which hands there are
     std::deque<Hand> hands_;
     std::vector<std::jthread> threads_;
 };

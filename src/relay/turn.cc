@@ -89,15 +89,27 @@ private:
     }
 
     void offer(std::span<const std::size_t> wave) {
-        if (wave.empty()) return;
+        if (wave.empty() || is_turned_away(wave.front())) return;
         std::vector<Envelope> burst;
         burst.reserve(wave.size());
         for (const std::size_t place : wave) burst.push_back(batch_.envelopes[place]);
         const std::vector<Answer> answers = ask_broker(burst);
+        if (context_.caution != nullptr) context_.caution->survived(burst.front());
         std::unordered_set<OrderKey> refused;
         for (std::size_t i = 0; i < wave.size(); ++i) {
             take(wave[i], answers[i], refused);
         }
+    }
+
+    // A message that has ended the process too often is answered for without being offered.
+    bool is_turned_away(std::size_t place) {
+        if (context_.caution == nullptr) return false;
+        OUTRIDER_ASSERT(traits_.burst_max == 1);
+        const std::optional<Answer> answer = context_.caution->admit(batch_.envelopes[place]);
+        if (!answer) return false;
+        std::unordered_set<OrderKey> refused;
+        take(place, *answer, refused);
+        return true;
     }
 
     void offer_all() {

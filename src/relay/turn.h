@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/observer.h"
 #include "core/store.h"
+#include "relay/caution.h"
 
 namespace outrider {
 
@@ -17,7 +18,8 @@ struct TurnContext {
     Clock& clock;
     Dice& dice;
     Observer& observer;
-    std::stop_token stop;  // asked for: no further wave; what is known is settled
+    std::stop_token stop;        // asked for: no further wave; what is known is settled
+    Caution* caution = nullptr;  // for a broker that runs in this process
 };
 
 struct TurnReport {

@@ -26,36 +26,55 @@ MonoTime Worker::step(const std::stop_token& stop) {
         return back_off();
     }
     if (permit == Circuit::Permit::probe && !broker_answers()) return parts_.circuit.retry_at();
-    const TurnReport report = make_turn(
-        *store_,
-        *broker_,
-        {.destination = parts_.destination,
-         .limits = pace_.limits(),
-         .clock = parts_.clock,
-         .dice = parts_.dice,
-         .observer = parts_.observer,
-         .stop = stop}
-    );
+    const TurnReport report = make_turn(*store_, *broker_, context(stop));
+    parts_.caution.turn_over(this, report.outcome == Outcome::idle);
     return schedule(report);
 }
 
+TurnContext Worker::context(const std::stop_token& stop) {
+    BatchLimits limits = pace_.limits();
+    if (parts_.caution.is_careful()) limits.messages = 1;
+    return {
+        .destination = parts_.destination,
+        .limits = limits,
+        .clock = parts_.clock,
+        .dice = parts_.dice,
+        .observer = parts_.observer,
+        .stop = stop,
+        .caution = broker_->traits().in_process ? &parts_.caution : nullptr};
+}
+
 bool Worker::connect() {
-    if (!broker_) {
-        Result<std::unique_ptr<Broker>> broker = parts_.broker.open();
-        if (!broker) {
-            parts_.observer.faulted(parts_.destination, Stage::open, broker.error());
-            return false;
-        }
-        broker_ = std::move(broker).value();
+    const bool is_new = store_ == nullptr;
+    if (!open_broker() || !open_store()) return false;
+    if (!broker_->traits().in_process) return true;
+    if (!is_new && parts_.caution.is_entered()) return true;
+    const Result<void> entered = parts_.caution.enter();
+    if (entered) return true;
+    parts_.observer.faulted(parts_.destination, Stage::open, entered.error());
+    store_.reset();
+    return false;
+}
+
+bool Worker::open_broker() {
+    if (broker_) return true;
+    Result<std::unique_ptr<Broker>> broker = parts_.broker.open();
+    if (!broker) {
+        parts_.observer.faulted(parts_.destination, Stage::open, broker.error());
+        return false;
     }
-    if (!store_) {
-        Result<std::unique_ptr<Store>> store = parts_.store.open(parts_.destination);
-        if (!store) {
-            parts_.observer.faulted(parts_.destination, Stage::open, store.error());
-            return false;
-        }
-        store_ = std::move(store).value();
+    broker_ = std::move(broker).value();
+    return true;
+}
+
+bool Worker::open_store() {
+    if (store_) return true;
+    Result<std::unique_ptr<Store>> store = parts_.store.open(parts_.destination);
+    if (!store) {
+        parts_.observer.faulted(parts_.destination, Stage::open, store.error());
+        return false;
     }
+    store_ = std::move(store).value();
     return true;
 }
 

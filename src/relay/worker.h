@@ -23,6 +23,7 @@ struct WorkerParts {
     StoreDriver& store;
     BrokerDriver& broker;
     Circuit& circuit;  // shared by the destination's workers
+    Caution& caution;  // the same
     Clock& clock;
     Dice& dice;  // its own
     Observer& observer;
@@ -45,6 +46,9 @@ private:
     // One pass. Returns the moment of the next one, unless woken.
     MonoTime step(const std::stop_token& stop);
     bool connect();
+    bool open_broker();
+    bool open_store();
+    [[nodiscard]] TurnContext context(const std::stop_token& stop);
     bool broker_answers();
     MonoTime schedule(const TurnReport& report);
     MonoTime after_fault(const TurnReport& report);

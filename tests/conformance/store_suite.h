@@ -62,6 +62,10 @@ protected:
 
     [[nodiscard]] std::unique_ptr<Store> open(const Destination& destination);
     [[nodiscard]] std::unique_ptr<StoreAdmin> admin();
+    [[nodiscard]] std::unique_ptr<Logbook> logbook(
+        std::uint64_t session,
+        const std::string& name = "all"
+    );
     [[nodiscard]] DestinationStatus status(const std::string& name = "all");
 
     // Claims until there are messages, or nothing is left to pass.

@@ -32,6 +32,12 @@ std::unique_ptr<StoreAdmin> StoreSuite::admin() {
     return std::move(admin).value();
 }
 
+std::unique_ptr<Logbook> StoreSuite::logbook(std::uint64_t session, const std::string& name) {
+    Result<std::unique_ptr<Logbook>> book = driver_->open_logbook(destination(name), session);
+    EXPECT_TRUE(book) << book.error().text;
+    return std::move(book).value();
+}
+
 DestinationStatus StoreSuite::status(const std::string& name) {
     const Result<Backlog> backlog = admin()->backlog({});
     EXPECT_TRUE(backlog) << backlog.error().text;

@@ -41,12 +41,14 @@ struct Process::Hand {
           broker(process, store.flight),
           ringer(process),
           dice(process.world().dice.next()),
+          caution(post.destination, store),
           worker(
               {.destination = post.destination,
                .options = process.world().scenario.options,
                .store = store,
                .broker = broker,
                .circuit = post.circuit,
+               .caution = caution,
                .clock = *process.world().clock,
                .dice = dice,
                .observer = process.observer_,
@@ -57,6 +59,7 @@ struct Process::Hand {
     SimulatedBrokerDriver broker;
     Ringer ringer;
     SeededDice dice;
+    Caution caution;
     Worker worker;
 };
 

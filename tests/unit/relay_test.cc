@@ -12,6 +12,7 @@
 #include "outrider/sqlite_store.h"
 #include "outrider/testing.h"
 
+#include "core/bell.h"
 #include "core/observer.h"
 #include "core/store_admin.h"
 #include "support/sqlite_session.h"
@@ -172,6 +173,94 @@ TEST(Relay, CallsHandlersByPatternAndTriesAgainWhenTheyThrow) {
     relay.stop();
     EXPECT_EQ(handled, (std::vector<std::string>{"1", "2"}));
     EXPECT_EQ(tries, 2);
+}
+
+// A store that tells nobody of its commits.
+class DeafDriver final : public StoreDriver {
+public:
+    explicit DeafDriver(std::shared_ptr<StoreDriver> inner) : inner_(std::move(inner)) {}
+
+    [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
+        return inner_->open(destination);
+    }
+    [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override {
+        return inner_->open_admin(if_missing);
+    }
+    [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& /*observer*/) override {
+        return std::make_unique<Bell>();
+    }
+
+private:
+    const std::shared_ptr<StoreDriver> inner_;
+};
+
+TEST(Relay, HandlesAtOnceWhatItIsWokenFor) {
+    MemoryStore store;
+    RelayOptions options;
+    options.idle_poll = std::chrono::hours(1);
+    Relay relay(std::make_shared<DeafDriver>(store.driver()), options);
+    std::atomic<int> handled = 0;
+    relay.on("orders.*", [&](const Delivery&) {
+        ++handled;
+        handled.notify_all();
+    });
+    relay.wake();  // before it starts: nothing to wake, and no harm
+    relay.start();
+    for (int i = 0; i < 20; ++i) {
+        commit(store, {message("orders.placed", "k", std::to_string(i))});
+        relay.wake();
+        handled.wait(i);  // for ever, if nobody looks before the hour is over
+        EXPECT_EQ(handled, i + 1);
+    }
+    relay.stop();
+    relay.wake();
+}
+
+TEST(Relay, GoesCarefullyAfterAnotherEndedWithoutAWord) {
+    MemoryStore store;
+    std::vector<Message> messages;
+    for (int i = 1; i <= 30; ++i) {
+        messages.push_back(message("t", std::to_string(i % 3), std::to_string((i + 2) / 3)));
+    }
+    commit(store, messages);
+    Destination all = destination("all");
+    {
+        ASSERT_TRUE(store.driver()->open(all));
+        const auto lost = std::move(store.driver()->open_logbook(all, 1)).value();
+        ASSERT_TRUE(lost->enter());
+        Page page;
+        page.marks = {{7, 2, true}};  // the seventh message, for the third time
+        ASSERT_TRUE(lost->write(page));
+    }
+    all.retry.attempts_max = 1;
+    std::mutex mutex;
+    std::vector<testing::Received> received;
+    Relay relay(store.driver());
+    relay.add(all, handler_broker([&](const Delivery& delivery) {
+                  const std::lock_guard lock(mutex);
+                  received.push_back(
+                      {.key = std::string(delivery.key), .payload = std::string(delivery.payload)}
+                  );
+              }));
+    relay.start();
+    const auto count = [&] {
+        const std::lock_guard lock(mutex);
+        return received.size();
+    };
+    const auto patience = std::chrono::steady_clock::now() + kPatience;
+    while (count() < 29 && std::chrono::steady_clock::now() < patience) {
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    relay.stop();
+    EXPECT_EQ(count(), 29U);
+    const auto admin = std::move(store.driver()->open_admin(StoreDriver::IfMissing::fail)).value();
+    const auto dead = admin->dead_letters({});
+    ASSERT_EQ(dead->size(), 1U);
+    EXPECT_EQ(dead->front().seq, 7);
+    EXPECT_NE(dead->front().error.find("the process ended 3 times"), std::string::npos);
+    const auto book = std::move(store.driver()->open_logbook(all, 2)).value();
+    const Result<Legacy> legacy = book->enter();
+    EXPECT_EQ(legacy->ended, 0U) << "the relay has left in order";
 }
 
 TEST(Relay, StopsTwiceAndBeforeItStarts) {

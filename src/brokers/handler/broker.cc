@@ -15,7 +15,9 @@ public:
 
     // One call after the other: a handler may take its time, and a stop should not wait for a whole
     // batch.
-    [[nodiscard]] BrokerTraits traits() const override { return {.burst_max = 1}; }
+    [[nodiscard]] BrokerTraits traits() const override {
+        return {.burst_max = 1, .in_process = true};
+    }
 
     void publish(
         std::span<const Envelope> envelopes,

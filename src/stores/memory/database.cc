@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stores/memory/admin.h"
+#include "stores/memory/logbook.h"
 #include "stores/memory/store.h"
 
 namespace outrider {
@@ -85,6 +86,15 @@ Result<std::unique_ptr<Store>> MemoryDatabase::open(const Destination& destinati
     state.destination = destination;
     return std::unique_ptr<Store>(
         std::make_unique<MemoryStoreConnection>(shared_from_this(), destination)
+    );
+}
+
+Result<std::unique_ptr<Logbook>> MemoryDatabase::open_logbook(
+    const Destination& destination,
+    std::uint64_t session
+) {
+    return std::unique_ptr<Logbook>(
+        std::make_unique<MemoryLogbook>(shared_from_this(), destination.name, session)
     );
 }
 

@@ -45,6 +45,16 @@ struct DeadRow {
     bool holds_key = false;
 };
 
+// A relay whose broker runs in its own process, and what it had or has in hand: see Logbook.
+struct SessionRow {
+    bool unexplained = false;
+    bool alive = true;
+};
+struct MarkRow {
+    std::uint32_t ends = 0;
+    std::optional<std::uint64_t> session;  // whose hand; nothing: nobody's
+};
+
 // Everything that is remembered of a destination. What holds back a key is derived from `parked`
 // and `dead`.
 struct DestinationState {
@@ -57,6 +67,8 @@ struct DestinationState {
     bool paused = false;
     CircuitState circuit = CircuitState::closed;
     std::string circuit_reason;
+    std::map<std::uint64_t, SessionRow> sessions;
+    std::map<std::int64_t, MarkRow> marks;  // by number
 
     // Whether this is its list of topics.
     [[nodiscard]] bool takes(const std::vector<std::string>& topics) const;
@@ -85,6 +97,10 @@ public:
     void commit(std::vector<Message> messages);
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override;
+    [[nodiscard]] Result<std::unique_ptr<Logbook>> open_logbook(
+        const Destination& destination,
+        std::uint64_t session
+    ) override;
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override;
     [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& observer) override;
 
@@ -98,6 +114,7 @@ public:
 private:
     friend class MemoryStoreConnection;
     friend class MemoryAdmin;
+    friend class MemoryLogbook;
     class BellHandle;
 
     // Fills in the state of a destination that is new, with the mutex held.

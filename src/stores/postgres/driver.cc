@@ -4,6 +4,7 @@
 
 #include "stores/postgres/admin.h"
 #include "stores/postgres/doorbell.h"
+#include "stores/postgres/logbook.h"
 #include "stores/postgres/store.h"
 
 namespace outrider::postgres {
@@ -17,6 +18,13 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
         return PostgresStore::open(options_, destination, lists_);
+    }
+
+    [[nodiscard]] Result<std::unique_ptr<Logbook>> open_logbook(
+        const Destination& destination,
+        std::uint64_t session
+    ) override {
+        return PostgresLogbook::open(options_, destination.name, session);
     }
 
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing /*if_missing*/)

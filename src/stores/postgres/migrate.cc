@@ -9,7 +9,11 @@ namespace outrider::postgres {
 namespace {
 
 // Step i brings version i to i + 1. Steps only go forward.
-constexpr std::array kSteps = {sql::schema_001_log, sql::schema_002_enqueue, sql::schema_003_inbox};
+constexpr std::array kSteps = {
+    sql::schema_001_log,
+    sql::schema_002_enqueue,
+    sql::schema_003_inbox,
+    sql::schema_004_logbook};
 
 std::string begin_text(const Names& names) {
     return "begin;\nselect pg_advisory_xact_lock(" + std::to_string(lane_lock(names, 0, -1)) +

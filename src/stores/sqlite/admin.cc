@@ -198,7 +198,12 @@ Result<bool> SqliteAdmin::forget(std::string_view destination) {
         return Error{Remedy::yield, "a relay serves this destination right now: stop it first"};
     }
     for (const std::string_view step :
-         {sql::forget_parked, sql::forget_parked_key, sql::forget_dead, sql::forget_destination}) {
+         {sql::forget_parked,
+          sql::forget_parked_key,
+          sql::forget_dead,
+          sql::forget_session,
+          sql::forget_mark,
+          sql::forget_destination}) {
         const Result<std::int64_t> gone =
             run(step, [id](Statement& statement) { statement.bind(1, id); });
         if (!gone) return gone.error();

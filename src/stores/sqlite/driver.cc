@@ -5,6 +5,7 @@
 #include "outrider/sqlite_store.h"
 
 #include "stores/sqlite/admin.h"
+#include "stores/sqlite/logbook.h"
 #include "stores/sqlite/store.h"
 #include "stores/sqlite/waker.h"
 
@@ -19,6 +20,13 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
         return SqliteStore::open(real_path(), destination, clock_, lists_);
+    }
+
+    [[nodiscard]] Result<std::unique_ptr<Logbook>> open_logbook(
+        const Destination& destination,
+        std::uint64_t session
+    ) override {
+        return SqliteLogbook::open(real_path(), destination.name, session);
     }
 
     [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override {

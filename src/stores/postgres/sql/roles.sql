@@ -45,7 +45,7 @@ begin
             to {relay};
         grant select, update on {schema}.segment to {relay};
         grant select, insert, update, delete on {schema}.destination, {schema}.cursor, {schema}.parked,
-            {schema}.parked_key, {schema}.dead, {schema}.sample to {relay};
+            {schema}.parked_key, {schema}.dead, {schema}.sample, {schema}.session, {schema}.mark to {relay};
         grant select, update, delete on {schema}.inbox, {schema}.inbox_position to {relay};
         grant execute on function {schema}.inbox_clean_up(integer) to {relay};
         grant select on sequence {schema}.seq to {relay};

@@ -1,0 +1,1 @@
+delete from outrider_mark where destination = ?1

@@ -1,0 +1,1 @@
+delete from outrider_session where destination = ?1

@@ -1,0 +1,1 @@
+select session, unexplained from outrider_session where destination = ?1 and session <> ?2
