@@ -61,6 +61,8 @@ chaos: build kafka
 	KILLS=1000 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/sqlite_kill_test.py -v
 	cmake --build --preset release -j $(JOBS) --target kafka_test
 	BROKER_KILLS=20 build/release/tests/brokers/kafka_test --gtest_filter='Kafka.LosesNothing*'
+	cmake --build --preset release -j $(JOBS) --target app_crash_test
+	KILLS=400 build/release/tests/app/app_crash_test
 
 bench: build
 	python3 bench/sqlite_bench.py build/outrider

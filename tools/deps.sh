@@ -6,6 +6,7 @@ packages=(
     build-essential cmake ninja-build ccache mold pkg-config git python3
     libsqlite3-dev libpq-dev postgresql-15 libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
     libhiredis-dev libnats-dev librabbitmq-dev librdkafka-dev libcurl4-openssl-dev libssl-dev
+    libpqxx-dev libsqlitecpp-dev libsoci-dev libboost-dev python3-psycopg2
     libgtest-dev libgmock-dev librapidcheck-dev
     redis-server nats-server rabbitmq-server nghttp2-server openssl
     maven openjdk-17-jre-headless kcat

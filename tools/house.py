@@ -24,6 +24,7 @@ ARROWS = {
     "src/relay": ["relay/", "core/", "outrider/"],
     "src/config": ["config/", "core/", "outrider/"],
     "src/admin": ["admin/", "core/", "outrider/"],
+    "src/testing": ["relay/", "core/", "outrider/"],
 }
 DRIVER_ARROWS = ["core/", "outrider/"]
 

@@ -9,10 +9,12 @@ import xml.etree.ElementTree as tree
 
 # What must have run in each build; a name is matched at the start of the tests' names.
 REQUIRED = {
-    "release": ["Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "PlantedBugs", "postgres_test",
+    "release": ["app_postgres_test", "app_crash_test", "Sqlite/UnitSuite", "SociSqlite/", "install.", "example.",
+                "Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "PlantedBugs", "postgres_test",
                 "postgres_conformance_test", "http_test", "redis_test", "nats_test", "rabbitmq_test", "kafka_test",
                 "live.", "cli"],
-    "asan": ["Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "postgres_test",
+    "asan": ["app_postgres_test", "app_crash_test", "Sqlite/UnitSuite", "SociSqlite/", "example.",
+             "Stores/", "Brokers/", "Decide", "TurnTest", "Relay", "Simulation", "postgres_test",
              "postgres_conformance_test", "http_test", "redis_test", "nats_test", "rabbitmq_test", "kafka_test",
              "live.", "cli"],
     "tsan": ["Stores/", "Brokers/", "Relay", "postgres_test", "postgres_conformance_test", "http_test", "redis_test",

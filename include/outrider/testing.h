@@ -3,14 +3,28 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "outrider/brokers.h"
+#include "outrider/destination.h"
 #include "outrider/message.h"
+#include "outrider/transactional.h"
+#include "outrider/unit_of_work.h"
 
-// For your own tests: a store and a broker that live in memory, and a wrapper that makes any broker
-// fail on purpose. They pass the same conformance suites as the real ones.
+struct sqlite3;
+struct pg_conn;
+
+// For your own tests. A store and a broker that live in memory, and a wrapper that makes any broker
+// fail on purpose; they pass the same conformance suites as the real ones. Commits that fail on
+// purpose. And three questions: what did this transaction enqueue (EnqueueWatch), is it what was
+// expected (difference), and what arrives (drain)?
+//
+//     testing::EnqueueWatch watch(connection);
+//     shop.place(order);
+//     EXPECT_EQ(testing::difference(watch.messages(), {{.topic = "orders", .key = "ada"}}), "");
 
 namespace outrider {
 
@@ -18,6 +32,15 @@ class MemoryDatabase;
 class StoreDriver;
 
 namespace testing {
+
+// How a commit should end.
+enum class CommitFault : std::uint8_t {
+    none,           // well
+    conflict,       // Failure (yield): it met another transaction; transactional() runs it again
+    refuse,         // Failure (correct): rolled back for good
+    lose_question,  // CommitUnknown; it did not happen
+    lose_answer,    // CommitUnknown; it happened
+};
 
 // A database in memory with transactions that only know messages. Copies share one database. Safe
 // from any thread.
@@ -46,8 +69,21 @@ public:
     // For outrider::Relay.
     [[nodiscard]] std::shared_ptr<StoreDriver> driver() const;
 
+    // The next commits of units of work on this store end like this, one after the other; those
+    // behind them go well.
+    void fail_commits(const std::vector<CommitFault>& faults);
+
+    // What outrider::begin(store) builds on.
+    [[nodiscard]] std::unique_ptr<UnitSession> begin_session();
+
+    // What became of a commit that was not answered.
+    [[nodiscard]] CommitOutcome resolve(const CommitUnknown& unknown) const;
+
+    class Ledger;  // what the copies share of faults and outcomes
+
 private:
     std::shared_ptr<MemoryDatabase> database_;
+    std::shared_ptr<Ledger> ledger_;
 };
 
 // One message as a memory broker got it.
@@ -98,5 +134,69 @@ using FaultRule = std::function<Fault(const Delivery&)>;
     FaultRule rule
 );
 
+// What was enqueued in a real database since the watch was made, as its connection sees it: the
+// messages of its own open transaction included, those of a rollback not. Others who write at the
+// same time are seen when they have committed. Throws Failure if the database cannot be asked.
+class EnqueueWatch {
+public:
+    explicit EnqueueWatch(sqlite3* database);  // in outrider::sqlite
+    explicit EnqueueWatch(
+        pg_conn* connection,
+        std::string schema = "outrider"
+    );  // outrider::postgres
+
+    // In the order written.
+    [[nodiscard]] std::vector<Message> messages() const { return look_(); }
+
+private:
+    std::function<std::vector<Message>()> look_;
+};
+
+// What a message should look like. What is not filled in may be anything.
+struct Expected {
+    std::string topic;
+    std::optional<std::string> key;
+    std::optional<std::string> type;
+    std::optional<std::string> payload;
+    std::optional<std::string> content_type;
+};
+
+// Empty if the messages are exactly the expected ones in their order; else sentences for the one
+// who reads the failed test. Takes what EnqueueWatch saw as well as Transaction::pending().
+[[nodiscard]] std::string difference(
+    std::span<const Message> messages,
+    const std::vector<Expected>& expected
+);
+
+// Delivers everything that is due, in the calling thread, and returns when nothing is: no relay, no
+// waiting, no sleeping. Messages that are delayed or were refused stay parked. Throws Failure if
+// the store fails, if the broker does not answer, or if a relay is at work on the same destination.
+void drain(
+    const std::shared_ptr<StoreDriver>& store,
+    const std::shared_ptr<BrokerDriver>& broker,
+    const Destination& destination = {.name = "drain"}
+);
+
 }  // namespace testing
+
+// The unit of work and transactional() on a store in memory; code that takes a Transaction& cannot
+// tell the difference.
+[[nodiscard]] inline UnitOfWork<testing::MemoryStore> begin(testing::MemoryStore& store) {
+    return {store.begin_session(), &store, {}};
+}
+
+template <class Work>
+auto transactional(testing::MemoryStore& store, const Work& work, const Repeat& repeat = {}) {
+    return run_transactional(
+        repeat, [&] { return begin(store); }, work
+    );
+}
+
+[[nodiscard]] inline CommitOutcome resolve(
+    const testing::MemoryStore& store,
+    const CommitUnknown& unknown
+) {
+    return store.resolve(unknown);
+}
+
 }  // namespace outrider

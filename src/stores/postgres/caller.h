@@ -1,14 +1,29 @@
 #pragma once
 
+#include <string_view>
+
+#include "outrider/error.h"
+
 #include "stores/postgres/connection.h"
 
-// What enqueue and inbox do on a connection that belongs to the caller. Both throw Failure.
+// What enqueue, inbox and units of work do on a connection that belongs to the caller.
 namespace outrider::postgres {
 
-// Refuses (correct) a connection without an open transaction, or with one that has failed.
+// What an SQLSTATE means to an application in its own transaction. Remedy::yield is kept for what
+// running the transaction again mends: serialization failure and deadlock.
+[[nodiscard]] Remedy application_remedy(std::string_view sqlstate);
+
+// What the server said, for an application. Where our tables are missing, it says what to do.
+[[nodiscard]] Error application_error(PGconn* connection, const PGresult* result);
+
+// Throws Failure (correct) in pipeline mode.
+void require_plain_mode(PGconn* connection);
+
+// Throws Failure (correct) for a connection without an open transaction, or with one that has
+// failed.
 void require_transaction(PGconn* connection);
 
-// One statement, its rows as text. Where our tables are missing, the error says what to do.
+// One statement, its rows as text. Throws Failure.
 Rows run_for_caller(PGconn* connection, const std::string& sql, const Parameters& parameters);
 
 }  // namespace outrider::postgres

@@ -1,0 +1,185 @@
+// The three styles on libpq, libpqxx and SOCI over PostgreSQL.
+
+#include <gtest/gtest.h>
+
+#include "outrider/postgres_unit.h"
+#include "outrider/pqxx.h"
+#include "outrider/soci_postgres.h"
+#include "outrider/testing.h"
+
+#include "app/unit_suite.h"
+#include "postgres/log.h"
+
+namespace outrider {
+namespace {
+
+// A database with Outrider's tables, looked at from another connection.
+class PostgresSide {
+public:
+    static constexpr const char* kTable = "outrider.message";
+
+    [[nodiscard]] const std::string& conninfo() const { return log_.conninfo; }
+    std::string other(const std::string& text) const {
+        if (text.starts_with("select")) return observer_.value(text);
+        observer_.run(text);
+        return "";
+    }
+    [[nodiscard]] std::string payloads() const {
+        return other(
+            "select string_agg(convert_from(payload, 'UTF8'), ',' order by seq) from "
+            "outrider.message"
+        );
+    }
+
+    // Notices a write after a read.
+    static postgres::UnitOptions reading(const Repeat& repeat) {
+        postgres::UnitOptions options;
+        options.isolation = postgres::Isolation::repeatable_read;
+        options.repeat = repeat;
+        return options;
+    }
+
+private:
+    PostgresLog log_;
+    PostgresSession observer_{log_.conninfo};
+};
+
+class LibpqClient : public PostgresSide {
+public:
+    auto begin() { return outrider::begin(session_.get()); }
+
+    template <class Work>
+    auto transactional(const Work& work, const Repeat& repeat = {}) {
+        return outrider::transactional(session_.get(), work, reading(repeat));
+    }
+
+    template <class Tx>
+    static void sql(Tx& tx, const std::string& text) {
+        postgres::check(PQexec(tx.handle(), text.c_str()));
+    }
+
+    void explicitly(const Message& message, bool commits) {
+        session_.run("begin");
+        session_.run("insert into orders values (1, 0)");
+        enqueue(session_.get(), message);
+        session_.run(commits ? "commit" : "rollback");
+    }
+    void alone(const Message& message) { enqueue(session_.get(), message); }
+    void behind_its_back(const std::string& text) { session_.run(text); }
+
+private:
+    PostgresSession session_{conninfo()};
+};
+
+class PqxxClient : public PostgresSide {
+public:
+    auto begin() { return outrider::begin(connection_); }
+
+    template <class Work>
+    auto transactional(const Work& work, const Repeat& repeat = {}) {
+        using Reading = pqxx::transaction<pqxx::repeatable_read>;
+        return outrider::transactional<Reading>(connection_, work, reading(repeat));
+    }
+
+    template <class Tx>
+    static void sql(Tx& tx, const std::string& text) {
+        tx->exec(text);
+    }
+
+    void explicitly(const Message& message, bool commits) {
+        pqxx::work tx(connection_);
+        tx.exec("insert into orders values (1, 0)");
+        enqueue(tx, message);
+        if (commits) tx.commit();
+    }
+
+    // Handed over as what it is, a nontransaction does not compile (see below).
+    void alone(const Message& message) {
+        pqxx::nontransaction none(connection_);
+        enqueue(static_cast<pqxx::transaction_base&>(none), message);
+    }
+
+    void behind_its_back(const std::string& text) {
+        if (text != "commit") {
+            pqxx::nontransaction(connection_).exec(text);
+            return;
+        }
+        // libpqxx hides its connection; only the server can end the transaction behind its back.
+        (void)other(
+            "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = "
+            "current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
+        );
+    }
+
+private:
+    pqxx::connection connection_{conninfo()};
+};
+
+class SociPostgresClient : public PostgresSide {
+public:
+    auto begin() { return outrider::begin(session_); }
+
+    template <class Work>
+    auto transactional(const Work& work, const Repeat& repeat = {}) {
+        return outrider::transactional(session_, work, reading(repeat));
+    }
+
+    template <class Tx>
+    static void sql(Tx& tx, const std::string& text) {
+        *tx << text;
+    }
+
+    void explicitly(const Message& message, bool commits) {
+        soci::transaction transaction(session_);
+        session_ << "insert into orders values (1, 0)";
+        enqueue(session_, message);
+        if (commits) transaction.commit();
+    }
+    void alone(const Message& message) { enqueue(session_, message); }
+    void behind_its_back(const std::string& text) { session_ << text; }
+
+private:
+    soci::session session_{soci::postgresql, conninfo()};
+};
+
+using Clients = ::testing::Types<LibpqClient, PqxxClient, SociPostgresClient>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, UnitSuite, Clients);
+
+TEST(PostgresKit, SeesWhatATransactionEnqueuedAndDrainsIt) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    Message rich = app_message(std::string("\0\xff", 2));
+    rich.type = "order.placed.v1";
+    rich.headers = {{"b", "\"two\""}, {"traceparent", "00-1"}};
+    rich.occurred_at = WallTime(std::chrono::microseconds(1'700'000'000'123'456));
+    const testing::EnqueueWatch watch(session.get());
+    session.run("begin");
+    const MessageId id = enqueue(session.get(), rich);
+    ASSERT_EQ(watch.messages().size(), 1U);
+    const Message seen = watch.messages().front();
+    EXPECT_EQ(seen.id, id);
+    EXPECT_EQ(seen.payload, rich.payload);
+    EXPECT_EQ(seen.headers, rich.headers);
+    EXPECT_EQ(seen.occurred_at, rich.occurred_at);
+    session.run("rollback");
+    EXPECT_EQ(testing::difference(watch.messages(), {}), "");
+
+    transactional(session.get(), [](auto& tx) { tx.enqueue(app_message("1")); });
+    EXPECT_EQ(testing::difference(watch.messages(), {{.topic = "orders", .payload = "1"}}), "");
+    const testing::MemoryBroker broker;
+    testing::drain(log.driver(), broker.driver());
+    ASSERT_EQ(broker.received().size(), 1U);
+    EXPECT_EQ(broker.received()[0].payload, "1");
+}
+
+template <class Tx>
+concept CanEnqueue = requires(Tx& tx, const Message& message) {
+    enqueue(tx, message);
+};
+static_assert(CanEnqueue<pqxx::work>);
+static_assert(CanEnqueue<pqxx::transaction_base>);
+static_assert(!CanEnqueue<pqxx::nontransaction>, "a nontransaction must not compile");
+static_assert(!CanEnqueue<pqxx::connection>, "a connection is not a transaction");
+
+}  // namespace
+}  // namespace outrider

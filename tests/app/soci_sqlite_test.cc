@@ -1,0 +1,52 @@
+// The three styles on SOCI over SQLite. SOCI's header comes first: see soci_sqlite.h.
+
+#include "outrider/soci_sqlite.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "app/sqlite_side.h"
+#include "app/unit_suite.h"
+
+namespace outrider {
+namespace {
+
+class SociSqliteClient : public SqliteSide {
+public:
+    SociSqliteClient() : session_(soci::sqlite3, "db=" + path() + " timeout=0") {}
+
+    auto begin() { return outrider::begin(session_); }
+
+    template <class Work>
+    auto transactional(const Work& work, const Repeat& repeat = {}) {
+        return outrider::transactional(session_, work, reading(repeat));
+    }
+
+    template <class Tx>
+    static void sql(Tx& tx, const std::string& text) {
+        *tx << text;
+    }
+
+    void explicitly(const Message& message, bool commits) {
+        soci::transaction transaction(session_);
+        session_ << "insert into orders values (1, 0)";
+        enqueue(session_, message);
+        if (commits) transaction.commit();
+    }
+    void alone(const Message& message) { enqueue(session_, message); }
+    void behind_its_back(const std::string& text) { session_ << text; }
+
+private:
+    soci::session session_;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(SociSqlite, UnitSuite, SociSqliteClient);
+
+TEST(SociSqlite, RefusesASessionThatIsNotConnected) {
+    soci::session session;
+    EXPECT_SAYS(app_failure([&] { enqueue(session, app_message("a")); }), "not connected");
+}
+
+}  // namespace
+}  // namespace outrider

@@ -1,0 +1,160 @@
+// The three styles on SQLite's own handle and on SQLiteCpp.
+
+#include <csignal>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "outrider/sqlite_unit.h"
+#include "outrider/sqlitecpp.h"
+
+#include "app/sqlite_side.h"
+#include "app/unit_suite.h"
+#include "support/sqlite_session.h"
+
+namespace outrider {
+namespace {
+
+class SqliteClient : public SqliteSide {
+public:
+    SqliteClient() : session_(path()) { sqlite3_busy_timeout(session_.get(), 0); }
+
+    auto begin() { return outrider::begin(session_.get()); }
+
+    template <class Work>
+    auto transactional(const Work& work, const Repeat& repeat = {}) {
+        return outrider::transactional(session_.get(), work, reading(repeat));
+    }
+
+    template <class Tx>
+    static void sql(Tx& tx, const std::string& text) {
+        if (sqlite3_exec(tx.handle(), text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+            throw std::runtime_error(sqlite3_errmsg(tx.handle()));
+        }
+    }
+
+    void explicitly(const Message& message, bool commits) {
+        session_.run("begin");
+        session_.run("insert into orders values (1, 0)");
+        enqueue(session_.get(), message);
+        session_.run(commits ? "commit" : "rollback");
+    }
+    void alone(const Message& message) { enqueue(session_.get(), message); }
+    void behind_its_back(const std::string& text) { session_.run(text); }
+
+private:
+    SqliteSession session_;
+};
+
+class SqliteCppClient : public SqliteSide {
+public:
+    SqliteCppClient() : database_(path(), SQLite::OPEN_READWRITE) {}
+
+    auto begin() { return outrider::begin(database_); }
+
+    template <class Work>
+    auto transactional(const Work& work, const Repeat& repeat = {}) {
+        return outrider::transactional(database_, work, reading(repeat));
+    }
+
+    template <class Tx>
+    static void sql(Tx& tx, const std::string& text) {
+        SQLite::Statement statement(*tx, text);
+        while (statement.executeStep()) {
+        }
+    }
+
+    void explicitly(const Message& message, bool commits) {
+        SQLite::Transaction transaction(database_);
+        database_.exec("insert into orders values (1, 0)");
+        enqueue(database_, message);
+        if (commits) transaction.commit();
+    }
+    void alone(const Message& message) { enqueue(database_, message); }
+    void behind_its_back(const std::string& text) { database_.exec(text); }
+
+private:
+    SQLite::Database database_;
+};
+
+using Clients = ::testing::Types<SqliteClient, SqliteCppClient>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, UnitSuite, Clients);
+
+TEST(SqliteUnit, WaitsForABusyDatabaseByTryingAgain) {
+    SqliteClient client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    const SqliteSession other(client.path());
+    other.run("begin immediate");
+    Repeat repeat;
+    repeat.also = [&](const std::exception&) {  // asked after the first try has failed
+        if (sqlite3_get_autocommit(other.get()) == 0) other.run("commit");
+        return false;
+    };
+    outrider::sqlite::UnitOptions options;
+    options.repeat = repeat;
+    const SqliteSession mine(client.path());
+    sqlite3_busy_timeout(mine.get(), 0);
+    outrider::transactional(
+        mine.get(), [](auto& tx) { tx.enqueue(app_message("a")); }, options
+    );
+    EXPECT_EQ(client.payloads(), "a");
+}
+
+// While it lives, no file of this process grows beyond this size: a disk that fails.
+class FullStop {
+public:
+    explicit FullStop(std::uintmax_t bytes) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit small{static_cast<rlim_t>(bytes), before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~FullStop() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    FullStop(const FullStop&) = delete;
+    FullStop& operator=(const FullStop&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+TEST(SqliteUnit, ADiskThatFailsInTheCommitLeavesItUnknown) {
+    SqliteClient client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    auto unit = client.begin();
+    SqliteClient::sql(unit, "insert into orders values (1, 0)");
+    unit.enqueue(app_message("a"));
+    bool unknown = false;
+    std::string said;
+    {
+        const FullStop stop(std::filesystem::file_size(client.path() + "-wal"));
+        try {
+            unit.commit();
+        } catch (const CommitUnknown& failure) {
+            unknown = true;
+            said = failure.what();
+        }
+    }
+    EXPECT_TRUE(unknown);
+    EXPECT_SAYS(said, "the disk failed during the commit");
+    EXPECT_FALSE(unit.is_open());
+    auto next = client.begin();  // the connection is fit for another
+    next.enqueue(app_message("b"));
+    next.commit();
+    EXPECT_EQ(client.payloads(), "b");
+}
+
+TEST(SqliteUnit, ABusyDatabaseIsAFailureThatSaysRunAgain) {
+    SqliteClient client;
+    const SqliteSession other(client.path());
+    other.run("begin immediate");
+    try {
+        auto unit = client.begin();
+        FAIL() << "it began";
+    } catch (const Failure& failure) {
+        EXPECT_EQ(failure.remedy(), Remedy::yield) << failure.what();
+    }
+}
+
+}  // namespace
+}  // namespace outrider
