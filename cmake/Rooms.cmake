@@ -7,10 +7,15 @@ function(outrider_room name)
     target_compile_features(outrider_${name} PUBLIC cxx_std_20)
     target_include_directories(
         outrider_${name}
-        PUBLIC ${PROJECT_SOURCE_DIR}/include
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
         PRIVATE ${PROJECT_SOURCE_DIR}/src
     )
-    target_link_libraries(outrider_${name} PUBLIC ${room_PUBLIC} PRIVATE ${room_PRIVATE} outrider_flags)
+    # Warnings and header-only libraries are for our own sources: whoever links the room needs neither.
+    string(REPLACE nlohmann_json::nlohmann_json "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>" private
+                   "${room_PRIVATE}")
+    target_link_libraries(
+        outrider_${name} PUBLIC ${room_PUBLIC} PRIVATE ${private} $<BUILD_INTERFACE:outrider_flags>
+    )
     if(OUTRIDER_CHECK_HOUSE)
         add_dependencies(outrider_${name} outrider_house)
     endif()

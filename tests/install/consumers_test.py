@@ -1,0 +1,116 @@
+"""Installs what was built, and builds applications against it as users do: find_package, pkg-config, add_subdirectory.
+Each must run, and must need its database's client library and nothing else of ours.
+
+    consumers_test.py SOURCE BUILD COMPILER"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD, COMPILER = (pathlib.Path(word) for word in sys.argv[1:4])
+HERE = SOURCE / "tests" / "install"
+
+# Every program in C++ needs these.
+RUNTIME = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+CASES = {
+    "sqlite": ("sqlite_app", "libsqlite3.so.0", "enqueued"),
+    "postgres": ("postgres_app", "libpq.so.5", "the connection is lost"),
+}
+LISTS = """cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX)
+{find}
+add_executable({app} {source})
+target_link_libraries({app} PRIVATE outrider::{component})
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=280, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} exited {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class Consumers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="outrider-install-")
+        cls.prefix = pathlib.Path(cls.folder.name, "prefix")
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def place(self, name):
+        place = pathlib.Path(self.folder.name, name)
+        place.mkdir()
+        return place
+
+    def check(self, program, component):
+        """Runs it, and looks at what the linker wrote into it."""
+        _, client, printed = CASES[component]
+        self.assertEqual(run(program, cwd=program.parent).strip(), printed)
+        needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", program)))
+        self.assertIn(client, needed)
+        self.assertEqual(needed - RUNTIME - {client}, set())
+
+    def configure(self, place, component, find, *options):
+        app = CASES[component][0]
+        (place / "CMakeLists.txt").write_text(
+            LISTS.format(find=find, app=app, source=HERE / f"{app}.cc", component=component)
+        )
+        run("cmake", "-G", "Ninja", "-S", place, "-B", place / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}",
+            *options)
+        run("cmake", "--build", place / "build", "-j", "2", "--target", app)
+        self.check(place / "build" / app, component)
+
+    def test_find_package_with_a_component(self):
+        for component in CASES:
+            with self.subTest(component):
+                self.configure(
+                    self.place(f"component-{component}"), component,
+                    f"find_package(outrider 0.1 REQUIRED COMPONENTS {component})", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                )
+
+    def test_find_package_without_components(self):
+        self.configure(
+            self.place("plain"), "sqlite", "find_package(outrider REQUIRED)\n"
+            "foreach(name postgres relay sqlite_store postgres_store brokers testing)\n"
+            "  if(NOT TARGET outrider::${name})\n    message(FATAL_ERROR ${name})\n  endif()\nendforeach()",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}",
+        )
+
+    def test_find_package_says_what_is_missing(self):
+        place = self.place("missing")
+        with self.assertRaisesRegex(AssertionError, "nonsense"):
+            self.configure(
+                place, "sqlite", "find_package(outrider REQUIRED COMPONENTS nonsense)",
+                f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            )
+
+    def test_pkg_config(self):
+        found = next(self.prefix.rglob("outrider-sqlite.pc")).parent
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(found))
+        for component, (app, _, _) in CASES.items():
+            with self.subTest(component):
+                place = self.place(f"pkg-{component}")
+                flags = run("pkg-config", "--cflags", "--libs", f"outrider-{component}", env=environment).split()
+                run(COMPILER, "-std=c++20", HERE / f"{app}.cc", *flags, "-o", place / app)
+                self.check(place / app, component)
+
+    def test_add_subdirectory(self):
+        self.configure(
+            self.place("subdirectory"), "sqlite", f"add_subdirectory({SOURCE} outrider EXCLUDE_FROM_ALL)",
+        )
+
+    def test_the_binary_is_installed(self):
+        self.assertIn("0.1", run(self.prefix / "bin" / "outrider", "version"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
