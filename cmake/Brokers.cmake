@@ -53,7 +53,7 @@ if(OUTRIDER_KAFKA)
     outrider_room(
         kafka
         SOURCES brokers/kafka/broker.cc brokers/kafka/burst.cc brokers/kafka/classify.cc brokers/kafka/client.cc
-                brokers/kafka/options.cc brokers/kafka/writer.cc
+                brokers/kafka/facts.cc brokers/kafka/options.cc brokers/kafka/writer.cc
         PUBLIC outrider::wire
         PRIVATE PkgConfig::RDKAFKA
     )
@@ -62,8 +62,9 @@ endif()
 if(OUTRIDER_NATS)
     outrider_room(
         nats
-        SOURCES brokers/nats/broker.cc brokers/nats/classify.cc brokers/nats/connection.cc brokers/nats/flight.cc
-                brokers/nats/json.cc brokers/nats/options.cc brokers/nats/subject.cc brokers/nats/writer.cc
+        SOURCES brokers/nats/broker.cc brokers/nats/classify.cc brokers/nats/connection.cc brokers/nats/facts.cc
+                brokers/nats/flight.cc brokers/nats/json.cc brokers/nats/options.cc brokers/nats/subject.cc
+                brokers/nats/writer.cc
         PUBLIC outrider::wire
         PRIVATE PkgConfig::CNATS
     )

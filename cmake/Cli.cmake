@@ -43,6 +43,7 @@ add_executable(
     cli/notify.cc
     cli/parser.cc
     cli/paths.cc
+    cli/probe.cc
     cli/relay.cc
     cli/signals.cc
     cli/status.cc

@@ -139,6 +139,24 @@ std::string destination_change_document(std::string_view name, std::string_view 
     return dump(json);
 }
 
+std::string broker_document(const BrokerFinding& finding) {
+    Json json = {
+        {"destination", finding.destination},
+        {"broker", finding.broker},
+        {"connected", finding.connected},
+        {"server", text_or_null(finding.server)},
+        {"durability", text_or_null(finding.durability)},
+        {"error", text_or_null(finding.error)},
+        {"probe", nullptr}};
+    if (!finding.probe_id.empty()) {
+        json["probe"] = {
+            {"id", finding.probe_id},
+            {"verdict", finding.probe_verdict},
+            {"milliseconds", finding.probe_millis}};
+    }
+    return dump(json);
+}
+
 std::string schema_document(const SchemaVersion& version) {
     return dump(Json{
         {"installed", version.installed},

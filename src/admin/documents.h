@@ -43,6 +43,23 @@ struct DeadChange {
     bool value
 );
 
+// How a destination's broker was found. Durations in milliseconds.
+struct BrokerFinding {
+    std::string destination;
+    std::string broker;  // its URL, masked
+    bool connected = false;
+    std::string server;
+    std::string durability;
+    std::string error;     // empty: none
+    std::string probe_id;  // empty: nothing was published
+    std::string probe_verdict;
+    double probe_millis = 0;
+};
+
+// {"destination", "broker", "connected", "server", "durability", "error", "probe": {"id",
+// "verdict", "milliseconds"}}; without a probe null.
+[[nodiscard]] std::string broker_document(const BrokerFinding& finding);
+
 // {"installed", "newest", "up_to_date", "remarks"}
 [[nodiscard]] std::string schema_document(const SchemaVersion& version);
 

@@ -58,6 +58,8 @@ struct DeadArguments {
 struct DestinationArguments {
     std::string name;
     bool yes = false;
+    bool publish = false;
+    std::string topic;
 };
 
 // One word of the command line with its flags, for completion.

@@ -24,6 +24,7 @@
 #ifdef OUTRIDER_REDIS
 #include "brokers/redis/broker.h"
 #endif
+#include "brokers/wire/url.h"
 #ifdef OUTRIDER_POSTGRES
 #include "cli/store_postgres.h"
 #endif
@@ -44,8 +45,8 @@ struct StoreEntry {
 
 struct BrokerEntry {
     std::string_view scheme;
-    Result<void> (*check)(const SecretUrl&);
-    std::shared_ptr<BrokerDriver> (*open)(const SecretUrl&);
+    Result<void> (*check)(const DestinationConfig&);
+    std::shared_ptr<BrokerDriver> (*open)(const DestinationConfig&);
 };
 
 std::string path_or_stop(const SecretUrl& url) {
@@ -93,43 +94,71 @@ std::vector<MessageId> enqueue_sqlite(const Config& config, std::span<const Mess
     return ids;
 }
 
-// Files, standard output and nowhere.
+// Files, standard output and nowhere: they write messages in a form of their own.
 
-Result<void> check_file_broker(const SecretUrl& url) {
-    const Result<std::string> path = path_of(url);
+Result<void> check_form(const DestinationConfig& one) {
+    if (one.target.empty() && one.source.empty() && one.format == Format::plain) return {};
+    return Error{
+        Remedy::correct,
+        one.broker.scheme() + ": has a form of its own: it takes no target, format or source"};
+}
+
+Result<void> check_file_broker(const DestinationConfig& one) {
+    if (Result<void> good = check_form(one); !good) return good;
+    const Result<std::string> path = path_of(one.broker);
     if (!path) return path.error();
     return check_file(*path);
 }
 
-std::shared_ptr<BrokerDriver> open_file(const SecretUrl& url) {
-    return file_broker(path_or_stop(url));
+std::shared_ptr<BrokerDriver> open_file(const DestinationConfig& one) {
+    return file_broker(path_or_stop(one.broker));
 }
 
-Result<void> check_nothing_behind(const SecretUrl& url) {
-    if (url.rest().empty()) return {};
-    return Error{Remedy::correct, url.scheme() + ": has no path: write " + url.scheme() + ":"};
+Result<void> check_nothing_behind(const DestinationConfig& one) {
+    if (one.broker.rest().empty()) return check_form(one);
+    const std::string scheme = one.broker.scheme();
+    return Error{Remedy::correct, scheme + ": has no path: write " + scheme + ":"};
 }
 
-std::shared_ptr<BrokerDriver> open_stdout(const SecretUrl& /*url*/) {
+std::shared_ptr<BrokerDriver> open_stdout(const DestinationConfig& /*one*/) {
     return stdout_broker();
 }
 
-std::shared_ptr<BrokerDriver> open_null(const SecretUrl& /*url*/) {
+std::shared_ptr<BrokerDriver> open_null(const DestinationConfig& /*one*/) {
     return null_broker();
 }
 
-// Brokers behind a network: the room reads its own URL, in which all of its options stand.
+// Brokers behind a network: the room reads its own URL, in which all of its options stand but those
+// that every room has, which are keys of the destination.
+
+template <class Options>
+Result<Options> options_of(
+    Result<Options> (*parse)(std::string_view, Options),
+    const DestinationConfig& one
+) {
+    for (const std::string_view name : {"target", "format", "source"}) {
+        if (!wire::has_parameter(one.broker.reveal(), name)) continue;
+        return Error{
+            Remedy::correct,
+            "write " + std::string(name) + " as a key of the destination, not into the URL"};
+    }
+    Options options;
+    if (!one.target.empty()) options.wire.target = one.target;
+    if (!one.source.empty()) options.wire.source = one.source;
+    options.wire.format = one.format;
+    return parse(one.broker.reveal(), std::move(options));
+}
 
 template <auto parse>
-Result<void> check_network(const SecretUrl& url) {
-    const auto options = parse(url.reveal(), {});
+Result<void> check_network(const DestinationConfig& one) {
+    const auto options = options_of(parse, one);
     if (!options) return options.error();
     return {};
 }
 
 template <auto parse, auto make>
-std::shared_ptr<BrokerDriver> open_network(const SecretUrl& url) {
-    const auto options = parse(url.reveal(), {});
+std::shared_ptr<BrokerDriver> open_network(const DestinationConfig& one) {
+    const auto options = options_of(parse, one);
     if (!options) throw Stop(kUsage, options.error().text);
     return make(*options);
 }
@@ -276,7 +305,7 @@ Problems check_store(const Config& config) {
 Problems check_brokers(const Config& config) {
     Problems problems;
     for (const DestinationConfig& one : config.destinations) {
-        check_url(problems, one.broker, one.broker_origin, kBrokers, kOtherBrokers, one.broker);
+        check_url(problems, one.broker, one.broker_origin, kBrokers, kOtherBrokers, one);
     }
     return problems;
 }
@@ -285,8 +314,11 @@ std::shared_ptr<StoreDriver> open_store(const Config& config) {
     return store_entry(config.store).open(config);
 }
 
-std::shared_ptr<BrokerDriver> open_broker(const SecretUrl& url) {
-    if (const BrokerEntry* entry = find_entry(kBrokers, url.scheme())) return entry->open(url);
+std::shared_ptr<BrokerDriver> open_broker(const DestinationConfig& destination) {
+    const SecretUrl& url = destination.broker;
+    if (const BrokerEntry* entry = find_entry(kBrokers, url.scheme())) {
+        return entry->open(destination);
+    }
     throw Stop(kUsage, no_driver(url, kOtherBrokers, broker_schemes()));
 }
 

@@ -21,7 +21,7 @@ namespace outrider::cli {
 
 // Throw Stop where the checks would have reported a problem.
 [[nodiscard]] std::shared_ptr<StoreDriver> open_store(const Config& config);
-[[nodiscard]] std::shared_ptr<BrokerDriver> open_broker(const SecretUrl& url);
+[[nodiscard]] std::shared_ptr<BrokerDriver> open_broker(const DestinationConfig& destination);
 
 // Writes all messages in one transaction of their own. Throws Stop, or Failure, having written
 // nothing.

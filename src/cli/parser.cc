@@ -201,7 +201,8 @@ void add_dead(CLI::App& app, Line& line) {
 }
 
 void add_destination(CLI::App& app, Line& line) {
-    CLI::App& group = add_verb(app, "destination", "List, pause, resume or forget destinations");
+    CLI::App& group =
+        add_verb(app, "destination", "List, test, pause, resume or forget destinations");
     group.require_subcommand(1);
     group.footer("Examples:\n  outrider destination pause orders\n  outrider destination list");
     CLI::App& list = add_verb(group, "list", "List those the store knows");
@@ -216,6 +217,14 @@ void add_destination(CLI::App& app, Line& line) {
     forget.add_option("NAME", line.destination.name, "Which")->required();
     forget.add_flag("--yes", line.destination.yes, "Do not ask");
     on_parsed(forget, line, [&line] { return destination_forget(line.common, line.destination); });
+    CLI::App& test = add_verb(group, "test", "Connect to its broker and say what that is");
+    test.add_option("NAME", line.destination.name, "Which, as configured")->required();
+    test.add_flag(
+        "--publish", line.destination.publish, "Publish a message there: consumers see it"
+    );
+    test.add_option("--topic", line.destination.topic, "The topic of that message")
+        ->type_name("TOPIC");
+    on_parsed(test, line, [&line] { return destination_test(line.common, line.destination); });
 }
 
 void add_config(CLI::App& app, Line& line) {

@@ -47,7 +47,7 @@ void migrate_first(const Config& config, Log& log) {
 std::vector<std::string> add_destinations(Relay& relay, const Config& config, Log& log) {
     std::vector<std::string> names;
     for (const DestinationConfig& one : config.destinations) {
-        relay.add(one.rules, open_broker(one.broker));
+        relay.add(one.rules, open_broker(one));
         names.push_back(one.rules.name);
         log.info(
             "serving",

@@ -23,6 +23,7 @@ int destination_list(const CommonArguments& common);
 int destination_pause(const CommonArguments& common, const DestinationArguments& arguments);
 int destination_resume(const CommonArguments& common, const DestinationArguments& arguments);
 int destination_forget(const CommonArguments& common, const DestinationArguments& arguments);
+int destination_test(const CommonArguments& common, const DestinationArguments& arguments);
 
 int config_check(const CommonArguments& common);
 int config_print(const CommonArguments& common);

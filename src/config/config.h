@@ -9,6 +9,7 @@
 
 #include "config/problem.h"
 #include "config/secret_url.h"
+#include "core/format.h"
 
 namespace outrider {
 
@@ -24,6 +25,12 @@ struct LogOptions {
 struct DestinationConfig {
     Destination rules;
     SecretUrl broker;
+
+    // The form of its messages, for brokers behind a network. Empty: the broker's own default.
+    std::string target;
+    Format format = Format::plain;
+    std::string source;
+
     Origin origin;         // of the destination
     Origin broker_origin;  // of its broker's URL
 };

@@ -85,7 +85,7 @@ constexpr std::array<GlobalRow, 13> kGlobalRows = {{
      [](Config& config) -> Field { return &config.log.format; }},
 }};
 
-constexpr std::array<DestinationRow, 19> kDestinationRows = {{
+constexpr std::array<DestinationRow, 22> kDestinationRows = {{
     {{.name = "name",
       .sentence = "What the store remembers its progress by: choose it once.",
       .kind = Kind::text,
@@ -97,6 +97,22 @@ constexpr std::array<DestinationRow, 19> kDestinationRows = {{
       .example = "file:///var/log/shop/orders.jsonl",
       .secret = true},
      [](DestinationConfig& one) -> Field { return &one.broker; }},
+    {{.name = "target",
+      .sentence = "Where a message goes at the broker; {topic}, {key} and {type} are filled in.",
+      .kind = Kind::text,
+      .example = "shop.{topic}"},
+     [](DestinationConfig& one) -> Field { return &one.target; }},
+    {{.name = "format",
+      .sentence = "How messages are written: with headers of our own, or as CloudEvents.",
+      .kind = Kind::choice,
+      .example = "plain",
+      .choices = "plain|cloudevents-binary|cloudevents-structured"},
+     [](DestinationConfig& one) -> Field { return &one.format; }},
+    {{.name = "source",
+      .sentence = "CloudEvents: who publishes, as a URI reference.",
+      .kind = Kind::text,
+      .example = "/shop"},
+     [](DestinationConfig& one) -> Field { return &one.source; }},
     {{.name = "topics",
       .sentence = "The topics it takes; * matches anything, dots included.",
       .kind = Kind::list,

@@ -40,6 +40,7 @@ using Field = std::variant<
     Start*,
     OnFailure*,
     AfterDeath*,
+    Format*,
     LogLevel*,
     LogFormat*,
     postgres::Settle*,

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/batch.h"
 #include "core/result.h"
@@ -41,6 +42,12 @@ struct BrokerTraits {
     return order == Order::global ? traits.keeps_global_order : traits.keeps_order;
 }
 
+// What a broker says about itself, for people. Empty: it does not say.
+struct BrokerFacts {
+    std::string server;      // what it is: "Redis 7.0.15"
+    std::string durability;  // what an acknowledgement of it means, as it is set up now
+};
+
 // One connection to where messages go. One thread at a time.
 class Broker {
 public:
@@ -61,6 +68,12 @@ public:
 
     // Whether the broker is there and would take messages.
     [[nodiscard]] virtual Result<void> ping(Deadline deadline) = 0;
+
+    // The same question, with an answer that an operator can read.
+    [[nodiscard]] virtual Result<BrokerFacts> describe(Deadline deadline) {
+        if (Result<void> there = ping(deadline); !there) return there.error();
+        return BrokerFacts{};
+    }
 };
 
 // A broker, and how to reach it. Safe from any thread; must outlive what it opens.

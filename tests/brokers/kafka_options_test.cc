@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "brokers/kafka/classify.h"
+#include "brokers/kafka/facts.h"
 #include "brokers/kafka/options.h"
 #include "brokers/kafka/writer.h"
 
@@ -67,6 +68,13 @@ TEST(KafkaPartition, IsThatOfJavasClient) {
         writer.partition_of("foobar", 7), expected(static_cast<std::uint32_t>(-790332482), 7)
     );
     EXPECT_EQ(writer.partition_of("abc", 64), expected(479470107, 64));
+}
+
+TEST(KafkaFacts, SayHowSafeAnAcknowledgementIs) {
+    using kafka::durability_of;
+    EXPECT_NE(durability_of("3", "2").find("at least 2 of 3"), std::string::npos);
+    EXPECT_NE(durability_of("1", "1").find("one machine"), std::string::npos);
+    EXPECT_NE(durability_of("", "").find("not told"), std::string::npos);
 }
 
 TEST(KafkaMeaning, NeverTakesSilenceForAnAnswer) {

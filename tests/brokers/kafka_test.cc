@@ -4,6 +4,9 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/kafka/writer.h"
 #include "brokers/kafka_fixture.h"
 
@@ -253,6 +256,19 @@ TEST_F(Kafka, Compresses) {
         ASSERT_EQ(found.size(), 3U);
         EXPECT_EQ(found[2].payload, payload);
     }
+}
+
+TEST_F(Kafka, IsOpenToPrograms) {
+    EXPECT_TRUE((*kafka_broker(kafka_server().url())->open())->ping(in(seconds(30))));
+    EXPECT_THROW(static_cast<void>(kafka_broker("kafka://a?wrong=1")), Failure);
+}
+
+TEST_F(Kafka, SaysWhatItIs) {
+    const Result<BrokerFacts> facts = open()->describe(in(seconds(30)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_NE(facts->server.find("cluster b3V0cmlkZXItdGVzdHMtMQ, 1 broker"), std::string::npos)
+        << facts->server;
+    EXPECT_NE(facts->durability.find("one machine"), std::string::npos) << facts->durability;
 }
 
 TEST_F(Kafka, ShowsTheLibrarysStatistics) {

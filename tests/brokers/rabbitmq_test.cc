@@ -58,6 +58,14 @@ TEST_F(Rabbitmq, ConfirmsAWholeBurst) {
     EXPECT_FALSE(broker->traits().keeps_order);
 }
 
+TEST_F(Rabbitmq, SaysWhatItIs) {
+    const Result<BrokerFacts> facts =
+        open(rabbitmq_server().url())->describe(in(std::chrono::seconds(20)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_TRUE(facts->server.starts_with("RabbitMQ 3.")) << facts->server;
+    EXPECT_NE(facts->durability.find("durable"), std::string::npos) << facts->durability;
+}
+
 TEST_F(Rabbitmq, WritesCloudEventsInBinaryMode) {
     testing::Received message;
     message.topic = "t.x";

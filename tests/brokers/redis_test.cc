@@ -76,6 +76,26 @@ TEST_F(Redis, KeepsTheOrderOfAKeyOverManyTransactions) {
     for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], std::to_string(i));
 }
 
+TEST_F(Redis, SaysWhatItIs) {
+    const auto describe = [] {
+        const Result<BrokerFacts> facts = open()->describe(in(std::chrono::seconds(20)));
+        EXPECT_TRUE(facts) << facts.error().text;
+        EXPECT_TRUE(facts->server.starts_with("Redis ")) << facts->server;
+        return facts->durability;
+    };
+    command({"CONFIG", "SET", "appendfsync", "always"});
+    EXPECT_EQ(describe(), "on the disk of the primary");
+    command({"CONFIG", "SET", "appendfsync", "everysec"});
+    EXPECT_NE(describe().find("on its disk within a second"), std::string::npos) << describe();
+    redis::ServerInfo info;
+    info.appendonly = "no";
+    RedisOptions options;
+    options.replicas = 2;
+    EXPECT_NE(redis::durability_of(info, options).find("next snapshot"), std::string::npos);
+    EXPECT_NE(redis::durability_of(info, options).find("2 replicas"), std::string::npos);
+    EXPECT_NE(redis::durability_of({}, {}).find("not told"), std::string::npos);
+}
+
 TEST_F(Redis, WritesCloudEventsInBinaryMode) {
     testing::Received message;
     message.topic = "orders";

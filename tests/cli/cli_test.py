@@ -501,7 +501,7 @@ class Configuration(CliTest):
 
     def test_brokers_are_checked(self):
         for url, expected in (
-            ("kafka://u:hunter2@h", "outrider.toml:6:1: this build has no driver for 'kafka'"),
+            ("kafka://u:hunter2@h?wrong=1", "outrider.toml:6:1: unknown parameter wrong"),
             ("handler:", "embedded"),
             ("file:///nowhere/x.jsonl", "outrider.toml:6:1: the folder '/nowhere' does not exist"),
             ("file:.", "is a folder"),
@@ -645,6 +645,86 @@ class CommandLine(CliTest):
     def test_tables_have_no_colour_when_piped(self):
         self.out("migrate", "up")
         self.assertIsNone(re.search("\x1b", self.out("status")))
+
+
+
+def closed_port():
+    """A port of this machine that nobody listens on: taken, so that nobody else gets it, and never opened."""
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    return taken
+
+
+class DestinationTest(CliTest):
+    """outrider destination test, and brokers that are not there."""
+
+    SCHEMES = ("redis", "nats", "amqp", "kafka")
+
+    def away(self, scheme):
+        taken = closed_port()
+        self.addCleanup(taken.close)
+        login = "" if scheme == "redis" else "me:opensesame@"
+        return f"destination.orders.broker={scheme}://{login}127.0.0.1:{taken.getsockname()[1]}"
+
+    def test_it_says_what_the_broker_is_and_publishes_only_on_request(self):
+        found = self.json("destination", "test", "orders")
+        self.assertEqual(found["broker"], "file:orders.jsonl")
+        self.assertIs(found["connected"], True)
+        self.assertIn("file", found["server"])
+        self.assertIn("synced to disk", found["durability"])
+        self.assertIsNone(found["probe"])
+        self.assertIn("synced to disk", self.out("destination", "test", "orders"))
+        self.assertEqual(self.lines(), [])
+        self.assertIn("--topic", self.error("destination", "test", "orders", "--publish", expect=2))
+        self.assertIn("--publish", self.error("destination", "test", "orders", "--topic", "x", expect=2))
+        self.assertEqual(self.lines(), [])
+        probe = self.json("destination", "test", "orders", "--publish", "--topic", "orders.x")["probe"]
+        self.assertEqual(probe["verdict"], "acknowledged")
+        (line,) = self.lines()
+        self.assertEqual((line["id"], line["topic"], line["type"]), (probe["id"], "orders.x", "outrider.probe"))
+
+    def test_it_has_exit_codes_for_scripts(self):
+        self.assertIn("did you mean 'orders'", self.error("destination", "test", "ordres", expect=5))
+        full = ["--set", "destination.orders.broker=file:/dev/full", "--publish", "--topic", "orders.x"]
+        found = self.json("destination", "test", "orders", *full, expect=1)
+        self.assertEqual(found["probe"]["verdict"], "unanswered")
+        self.assertIn("No space left", found["error"])
+
+    def test_it_says_that_a_broker_is_away(self):
+        for scheme in self.SCHEMES:
+            found = self.json("destination", "test", "orders", "--set", self.away(scheme), expect=6)
+            self.assertIs(found["connected"], False, scheme)
+            self.assertTrue(found["error"], scheme)
+            self.assertNotIn("opensesame", json.dumps(found))
+
+    def test_a_broker_that_is_down_when_the_relay_starts_is_no_error(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "a")
+        for scheme in self.SCHEMES:
+            relay = self.start("relay", "--set", self.away(scheme))
+            wait_until(lambda: self.status()["circuit"] == "open", f"{scheme}: the circuit is open")
+            status = self.status()
+            self.assertTrue(status["circuit_reason"], scheme)
+            self.assertEqual((status["pending"], status["dead"], status["parked"]), (1, 0, 0))
+            self.assertIsNone(relay.poll())
+            relay.send_signal(signal.SIGTERM)
+            _, log = relay.communicate(timeout=PATIENCE)
+            self.assertEqual(relay.returncode, 0, log)
+            self.assertIn("circuit open", log)
+            self.assertNotIn("opensesame", log)
+            self.run_outrider("relay", "--drain")
+            wait_until(lambda: self.status()["circuit"] == "closed", "the circuit is closed")
+            self.out("enqueue", "orders.x", "a")
+
+    def test_the_form_of_messages_is_said_by_keys_of_the_destination(self):
+        in_url = ["--set", "destination.orders.broker=redis://127.0.0.1:1?target=x"]
+        self.assertIn("write target as a key", self.error("config", "check", *in_url, expect=2))
+        by_key = ["--set", "destination.orders.broker=nats://127.0.0.1:1"]
+        self.out("config", "check", *by_key, "--set", "destination.orders.target=shop.{topic}")
+        wrong = self.error("config", "check", *by_key, "--set", "destination.orders.target={x}", expect=2)
+        self.assertIn("{x}", wrong)
+        on_file = self.error("config", "check", "--set", "destination.orders.format=cloudevents-binary", expect=2)
+        self.assertIn("form of its own", on_file)
 
 
 if __name__ == "__main__":

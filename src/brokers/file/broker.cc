@@ -28,6 +28,11 @@ public:
 
     [[nodiscard]] Result<void> ping(Deadline /*deadline*/) override { return file_.open(); }
 
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline /*deadline*/) override {
+        if (Result<void> there = file_.open(); !there) return there.error();
+        return BrokerFacts{"a file of JSON lines", "written whole and synced to disk (fdatasync)"};
+    }
+
 private:
     LineFile file_;
 };

@@ -29,6 +29,10 @@ public:
 
     [[nodiscard]] Result<void> ping(Deadline /*deadline*/) override { return {}; }
 
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline /*deadline*/) override {
+        return BrokerFacts{"a function of this process", "it has returned without throwing"};
+    }
+
 private:
     Answer call(const Envelope& envelope) {
         try {

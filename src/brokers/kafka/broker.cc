@@ -1,6 +1,10 @@
 #include "brokers/kafka/broker.h"
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/kafka/burst.h"
+#include "brokers/kafka/facts.h"
 
 namespace outrider {
 namespace kafka {
@@ -25,6 +29,11 @@ public:
         const Result<void> made = burst.make();
         clients_.alone.reset();
         burst.leave(made ? std::string_view() : std::string_view(made.error().text));
+    }
+
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
+        if (Result<void> there = ping(deadline); !there) return there.error();
+        return describe_cluster(*clients_.together, deadline);
     }
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {
@@ -78,6 +87,12 @@ private:
 
 std::shared_ptr<BrokerDriver> make_kafka_broker(const KafkaOptions& options) {
     return std::make_shared<kafka::KafkaDriver>(options);
+}
+
+std::shared_ptr<BrokerDriver> kafka_broker(std::string_view url) {
+    const Result<KafkaOptions> options = parse_kafka_url(url);
+    if (!options) throw Failure(options.error());
+    return make_kafka_broker(*options);
 }
 
 }  // namespace outrider

@@ -65,6 +65,10 @@ Result<void> Burst::make_round(Mode mode) {
     doubt_.clear();
     const Result<Client*> ready = client(mode);
     if (!ready) return ready.error();
+    // Connecting, or the round before, may have taken all the time there was.
+    if (wire::millis_left(parts_.deadline) == 0) {
+        return Error{Remedy::wait, "the deadline has passed"};
+    }
     Client& client = **ready;
     client.report_to([this, mode](const auto& message) { take(message, mode); });
     Result<void> sent = send_all(client, mode);

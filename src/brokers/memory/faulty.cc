@@ -41,6 +41,10 @@ public:
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override { return inner_->ping(deadline); }
 
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
+        return inner_->describe(deadline);
+    }
+
 private:
     static bool goes_through(Fault fault) {
         return fault == Fault::none || fault == Fault::lose_answer;

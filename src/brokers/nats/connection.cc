@@ -1,6 +1,9 @@
 #include "brokers/nats/connection.h"
 
 #include <algorithm>
+#include <array>
+
+#include <sys/socket.h>
 
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
@@ -163,6 +166,41 @@ Result<Connection::Found> Connection::next(Message& reply, Deadline deadline) {
     if (status != NATS_OK) return nats_error("no acknowledgement of JetStream", status);
     reply.reset(found);
     return Found::reply;
+}
+
+Result<std::string> Connection::greeting(const NatsOptions& options, Deadline deadline) {
+    Result<std::string> found = Error{Remedy::correct, "no server is named"};
+    for (const wire::Endpoint& endpoint : options.endpoints) {
+        const Result<Descriptor> socket = wire::dial(endpoint, deadline);
+        if (!socket) {
+            found = socket.error();
+            continue;
+        }
+        std::string text;
+        while (text.find('\n') == std::string::npos) {
+            if (Result<void> ready = wire::wait_ready(socket->get(), POLLIN, deadline); !ready) {
+                return ready.error();
+            }
+            std::array<char, 4096> block{};
+            const ssize_t got = ::recv(socket->get(), block.data(), block.size(), 0);
+            if (got <= 0) return Error{Remedy::wait, "NATS closed the connection"};
+            text.append(block.data(), static_cast<std::size_t>(got));
+        }
+        return text.substr(std::min(text.find('{'), text.size()));
+    }
+    return found;
+}
+
+Result<std::string> Connection::ask(const std::string& question, Deadline deadline) {
+    natsMsg* found = nullptr;
+    const natsStatus status = natsConnection_RequestString(
+        &found, handle_.get(), ("$JS.API." + question).c_str(), "", wire::millis_left(deadline)
+    );
+    if (status != NATS_OK) return nats_error("no answer of JetStream", status);
+    const Message reply(found);
+    return std::string(
+        natsMsg_GetData(found), static_cast<std::size_t>(natsMsg_GetDataLength(found))
+    );
 }
 
 std::string Connection::denial() const {

@@ -48,6 +48,15 @@ public:
     // The last complaint of the server about a subject that may not be used. Empty: none.
     [[nodiscard]] std::string denial() const;
 
+    // What the server greets its clients with: a JSON object.
+    [[nodiscard]] static Result<std::string> greeting(
+        const NatsOptions& options,
+        Deadline deadline
+    );
+
+    // Asks JetStream, e.g. "STREAM.INFO.orders", and comes back with its JSON.
+    [[nodiscard]] Result<std::string> ask(const std::string& question, Deadline deadline);
+
     [[nodiscard]] bool is_closed() const;
 
     // The most bytes of headers and payload together.

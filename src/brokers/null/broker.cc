@@ -20,6 +20,10 @@ public:
     }
 
     [[nodiscard]] Result<void> ping(Deadline /*deadline*/) override { return {}; }
+
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline /*deadline*/) override {
+        return BrokerFacts{"nobody", "none: every message is thrown away"};
+    }
 };
 
 class NullDriver final : public BrokerDriver {

@@ -44,6 +44,14 @@ public:
         return answer;
     }
 
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
+        if (Result<void> there = ping(deadline); !there) return there.error();
+        return BrokerFacts{
+            connection_->server(),
+            "in every queue that takes it: on disk where the queue is durable, on the disks of a "
+            "majority where it is a quorum queue"};
+    }
+
 private:
     Result<void> connect(Deadline deadline) {
         if (connection_ && !lose_connection_ && !connection_->is_stale()) return {};

@@ -167,6 +167,20 @@ Result<void> Connection::open_channel() {
     return check("confirm.select", amqp_get_rpc_reply(state_.get()));
 }
 
+std::string Connection::server() const {
+    std::string product = "AMQP";
+    std::string version;
+    const amqp_table_t* properties = amqp_get_server_properties(state_.get());
+    for (int i = 0; properties != nullptr && i < properties->num_entries; ++i) {
+        const amqp_table_entry_t& entry = properties->entries[i];
+        if (entry.value.kind != AMQP_FIELD_KIND_UTF8) continue;
+        const std::string value(to_view(entry.value.value.bytes));
+        if (to_view(entry.key) == "product") product = value;
+        if (to_view(entry.key) == "version") version = " " + value;
+    }
+    return product + version;
+}
+
 Result<void> Connection::reopen(Deadline deadline) {
     set_patience(deadline);
     amqp_channel_close_ok_t seen{};

@@ -60,6 +60,9 @@ public:
     // Asks the server for something, so that it must answer.
     [[nodiscard]] Result<void> ask(Deadline deadline);
 
+    // Name and version of the server, as it says.
+    [[nodiscard]] std::string server() const;
+
     // Frames read so far may be forgotten.
     void release();
 

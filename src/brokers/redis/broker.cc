@@ -52,6 +52,16 @@ public:
         return answer;
     }
 
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
+        if (Result<void> ready = connect(deadline); !ready) return ready.error();
+        const Result<ServerInfo> info = connection_->describe(options_, deadline);
+        if (!info) {
+            connection_.reset();
+            return info.error();
+        }
+        return BrokerFacts{"Redis " + info->version, durability_of(*info, options_)};
+    }
+
 private:
     Result<void> connect(Deadline deadline) {
         if (connection_ && !connection_->is_stale()) return {};

@@ -99,6 +99,27 @@ Result<void> Connection::check(const RedisOptions& options, Deadline deadline) {
     return read_info(options, deadline);
 }
 
+Result<ServerInfo> Connection::describe(const RedisOptions& options, Deadline deadline) {
+    Commands commands;
+    commands.command({"INFO"});
+    commands.command({"CONFIG", "GET", "appendonly"});
+    commands.command({"CONFIG", "GET", "appendfsync"});
+    if (Result<void> sent = send(commands.bytes(), deadline); !sent) return sent.error();
+    const Result<Reply> reply = receive(deadline);
+    if (!reply) return reply.error();
+    ServerInfo info;
+    if (!is_error(**reply)) info = parse_info(text_of(**reply));
+    for (std::string* value : {&info.appendonly, &info.appendfsync}) {
+        const Result<Reply> setting = receive(deadline);
+        if (!setting) return setting.error();
+        const redisReply& found = **setting;
+        const bool is_told = found.type == REDIS_REPLY_ARRAY && found.elements == 2;
+        if (is_told) *value = std::string(text_of(*found.element[1]));
+    }
+    if (Result<void> good = check_server(info, options); !good) return good.error();
+    return info;
+}
+
 Result<void> Connection::send(std::string_view bytes, Deadline deadline) {
     while (!bytes.empty()) {
         const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

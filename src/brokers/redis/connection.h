@@ -8,6 +8,7 @@
 
 #include "brokers/redis/commands.h"
 #include "brokers/redis/options.h"
+#include "brokers/redis/server_info.h"
 #include "core/descriptor.h"
 #include "core/result.h"
 
@@ -38,6 +39,9 @@ public:
 
     // Asks the server again what check_server() wants to know.
     [[nodiscard]] Result<void> check(const RedisOptions& options, Deadline deadline);
+
+    // What the server says of itself, with how it writes to disk.
+    [[nodiscard]] Result<ServerInfo> describe(const RedisOptions& options, Deadline deadline);
 
     // The other side has closed it since it was last used.
     [[nodiscard]] bool is_stale() const;

@@ -72,4 +72,22 @@ Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
     return {};
 }
 
+std::string durability_of(const ServerInfo& info, const RedisOptions& options) {
+    std::string text = "in the memory of the primary";
+    if (options.fsync || (info.appendonly == "yes" && info.appendfsync == "always")) {
+        text = "on the disk of the primary";
+    } else if (info.appendonly == "yes") {
+        text += ", on its disk ";
+        text += info.appendfsync == "everysec" ? "within a second" : "when the system writes it";
+    } else if (info.appendonly == "no") {
+        text += ", on its disk with the next snapshot (appendonly no)";
+    } else {
+        text += "; whether it has an append-only file is not told to this user";
+    }
+    if (options.replicas > 0) {
+        text += "; in the memory of " + std::to_string(options.replicas) + " replicas";
+    }
+    return text;
+}
+
 }  // namespace outrider::redis

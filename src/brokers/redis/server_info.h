@@ -19,6 +19,8 @@ struct ServerInfo {
     std::uint64_t maxmemory = 0;  // 0: no limit
     std::string maxmemory_policy;
     std::string version;
+    std::string appendonly;   // yes, no; empty: not known
+    std::string appendfsync;  // always, everysec, no
 };
 
 // Reads the reply to INFO.
@@ -27,5 +29,8 @@ struct ServerInfo {
 // Whether such a server may be used with these options, and would take a message now. The error
 // says why not, and what to change. Pure.
 [[nodiscard]] Result<void> check_server(const ServerInfo& info, const RedisOptions& options);
+
+// What an acknowledgement of such a server means with these options. Pure.
+[[nodiscard]] std::string durability_of(const ServerInfo& info, const RedisOptions& options);
 
 }  // namespace outrider::redis

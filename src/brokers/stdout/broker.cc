@@ -43,6 +43,10 @@ public:
     }
 
     [[nodiscard]] Result<void> ping(Deadline /*deadline*/) override { return {}; }
+
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline /*deadline*/) override {
+        return BrokerFacts{"standard output", "written; whoever reads it has to keep it"};
+    }
 };
 
 class StdoutDriver final : public BrokerDriver {

@@ -1,16 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
+
+#include "core/format.h"
 
 namespace outrider::wire {
 
-// How a message is written to a broker.
-enum class Format : std::uint8_t {
-    plain,                   // the payload as it is, our own fields as headers
-    cloudevents_binary,      // the payload as it is, CloudEvents attributes as headers
-    cloudevents_structured,  // one JSON object with the attributes and the payload in it
-};
+using outrider::Format;
 
 // What every network broker is told about the form of its messages.
 struct Options {

@@ -1,5 +1,6 @@
 #include "brokers/wire/url.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -116,6 +117,14 @@ Result<Url> parse_url(std::string_view text) {
     } while (!authority.empty());
     read_parameters(url, query);
     return url;
+}
+
+bool has_parameter(std::string_view url, std::string_view name) {
+    const Result<Url> parsed = parse_url(url);
+    if (!parsed) return false;
+    return std::any_of(parsed->parameters.begin(), parsed->parameters.end(), [&](const auto& one) {
+        return one.name == name;
+    });
 }
 
 std::string to_string(const Endpoint& endpoint) {
