@@ -47,8 +47,23 @@ TEST_F(Nats, PublishesAWholeBurst) {
     expect_all(publish(*broker, messages));
     EXPECT_EQ(NatsClient(nats_server().url()).count("SHOP"), 20'000U);
     EXPECT_EQ(broker->traits().payload_bytes_max, 1U << 20U);
-    EXPECT_FALSE(broker->traits().keeps_order);
+    EXPECT_TRUE(broker->traits().keeps_order);
     EXPECT_TRUE(broker->traits().drops_duplicates);
+}
+
+TEST_F(Nats, SaysWhatItIs) {
+    const auto describe = [](const std::string& parameters) {
+        const Result<BrokerFacts> facts = open_with(parameters)->describe(in(seconds(20)));
+        EXPECT_TRUE(facts) << facts.error().text;
+        return *facts;
+    };
+    const BrokerFacts facts = describe("stream=SHOP");
+    EXPECT_TRUE(facts.server.starts_with("NATS 2.")) << facts.server;
+    EXPECT_EQ(facts.server.find("without"), std::string::npos) << facts.server;
+    EXPECT_NE(facts.durability.find("in a file"), std::string::npos) << facts.durability;
+    EXPECT_NE(facts.durability.find("one server"), std::string::npos) << facts.durability;
+    EXPECT_NE(describe("stream=NONE").durability.find("not found"), std::string::npos);
+    EXPECT_NE(describe("").durability.find("not known"), std::string::npos);
 }
 
 TEST_F(Nats, DropsWhatItHasAlready) {
@@ -116,6 +131,27 @@ TEST_F(Nats, FindsAMessageThatIsTooLarge) {
     EXPECT_EQ(answers[1].verdict, Verdict::unacceptable) << answers[1].reason;
     EXPECT_EQ(answers[2].verdict, Verdict::unacceptable) << answers[2].reason;
     EXPECT_EQ(answers[3].verdict, Verdict::acknowledged);
+}
+
+TEST_F(Nats, OffersNothingBehindAFailureOfItsKey) {
+    NatsClient(nats_server().url()).add_stream("SMALL", "small.>", [](jsStreamConfig& config) {
+        config.MaxMsgSize = 1000;
+    });
+    Messages messages;
+    for (int i = 0; i < 3000; ++i) {
+        const bool is_bad = i == 1501;
+        messages.add("small.x", i % 2 == 0 ? "even" : "odd", std::string(is_bad ? 2000 : 10, 'x'));
+    }
+    const std::vector<Answer> answers = publish(*open(nats_server().url()), messages, seconds(60));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const bool is_behind = i % 2 == 1 && i > 1501;
+        const Verdict expected = i == 1501   ? Verdict::unacceptable
+                                 : is_behind ? Verdict::unanswered
+                                             : Verdict::acknowledged;
+        ASSERT_EQ(answers[i].verdict, expected) << i << ": " << answers[i].reason;
+    }
+    EXPECT_NE(answers[1503].reason.find("earlier message of its key"), std::string::npos);
+    EXPECT_EQ(NatsClient(nats_server().url()).count("SMALL"), 1500U + 750U);
 }
 
 TEST_F(Nats, RefusesWhatAFullStreamRefuses) {

@@ -6,6 +6,7 @@
 #include "outrider/error.h"
 
 #include "brokers/nats/connection.h"
+#include "brokers/nats/facts.h"
 #include "brokers/nats/flight.h"
 #include "brokers/nats/subject.h"
 #include "brokers/nats/writer.h"
@@ -20,10 +21,10 @@ public:
         : options_(options),
           writer_(options, std::move(target)) {}
 
-    // A stream may refuse one message (full, too large) and take the next.
+    // See Flight for why order holds.
     [[nodiscard]] BrokerTraits traits() const override {
         return {
-            .keeps_order = false,
+            .keeps_order = true,
             .drops_duplicates = options_.deduplicate,
             .payload_bytes_max = payload_bytes_max_};
     }
@@ -46,6 +47,23 @@ public:
         Result<void> answer = connection_->flush(deadline);
         if (!answer) connection_.reset();
         return answer;
+    }
+
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
+        if (Result<void> there = ping(deadline); !there) return there.error();
+        const Result<std::string> greeting = Connection::greeting(options_, deadline);
+        if (!greeting) return greeting.error();
+        BrokerFacts facts;
+        facts.server = server_of(*greeting);
+        facts.durability =
+            "stored by the stream that takes the subject; which one, and how safely, "
+            "is not known without ?stream=";
+        if (options_.stream.empty()) return facts;
+        const Result<std::string> stream =
+            connection_->ask("STREAM.INFO." + options_.stream, deadline);
+        if (!stream) return stream.error();
+        facts.durability = durability_of(*stream, options_.stream);
+        return facts;
     }
 
 private:
