@@ -64,8 +64,10 @@ chaos: build kafka
 	cmake --build --preset release -j $(JOBS) --target app_crash_test
 	KILLS=400 build/release/tests/app/app_crash_test
 
-bench: build
+bench: build kafka
 	python3 bench/sqlite_bench.py build/outrider
+	cmake --build --preset release -j $(JOBS) --target brokers_bench
+	build/release/bench/brokers_bench build/outrider
 
 lint:
 	@tools/deps.sh lint

@@ -20,16 +20,19 @@ namespace outrider::live {
 // shop2/sesame2 (SCRAM-SHA-512).
 class KafkaServer {
 public:
-    KafkaServer() { start(); }
+    // `flags`: for Java. The default starts fast and runs slowly.
+    explicit KafkaServer(std::vector<std::string> flags = {"-XX:TieredStopAtLevel=1"})
+        : flags_(std::move(flags)) {
+        flags_.insert(flags_.end(), {"-Xmx512m", "-XX:+UseSerialGC"});
+        start();
+    }
 
     // On the ports it had, if it had some. `settings`: lines of server.properties over ours.
     void start(const std::string& settings = {}) {
         for (int tries = 0; tries < 5; ++tries) {
             if (!was_up_ && !prepare()) continue;
             write_properties(settings);
-            process_.emplace(
-                java({"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}, "kafka.Kafka")
-            );
+            process_.emplace(java(flags_, "kafka.Kafka"));
             const bool is_settled = wait_until(
                 [this] { return !process_->is_running() || KafkaAdmin(address()).answers(); },
                 std::chrono::seconds(120)
@@ -123,6 +126,7 @@ private:
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
+    std::vector<std::string> flags_;
     const TempFolder folder_;
     const Certificates certificates_{"IP:127.0.0.1"};
     std::uint16_t port_ = 0;
