@@ -225,7 +225,7 @@ TEST_F(Kafka, VerifiesTheServersCertificate) {
     const std::string port = std::to_string(kafka_server().tls_port());
     const auto ping = [&](const std::string& host, const std::string& authority) {
         const auto broker = open_kafka("kafkas://" + host + ":" + port + "?tls_ca=" + authority);
-        return broker->ping(in(seconds(10)));
+        return broker->ping(in(seconds(60)));
     };
     const std::string good = kafka_server().certificates().authority();
     const Result<void> trusted = ping("127.0.0.1", good);
@@ -297,7 +297,7 @@ TEST_F(Kafka, StopsAtTheDeadlineWhenFrozen) {
     expect_outage(publish(*broker, many, milliseconds(500)), "");
     expect_outage(publish(*broker, many, milliseconds(500)), "");
     EXPECT_FALSE(broker->ping(in(milliseconds(300))));
-    EXPECT_LT(SystemClock().now() - start, seconds(10));
+    EXPECT_LT(SystemClock().now() - start, seconds(30));
     kafka_server().thaw();
     EXPECT_TRUE(broker->ping(in(seconds(60))));
     EXPECT_TRUE(wait_until([&] {
