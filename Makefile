@@ -81,6 +81,23 @@ format:
 	@tools/deps.sh lint
 	clang-format-14 -i $$(git ls-files '*.h' '*.cc')
 
+# Existing tables: what they add to the targets above.
+.PHONY: tsan-table chaos-table bench-table
+test-tsan: tsan-table
+chaos: chaos-table
+bench: bench-table
+
+tsan-table:
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS) --target table_test
+
+chaos-table: build
+	TABLE_KILLS=200 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/table_kill_test.py -v
+
+bench-table: build
+	cmake --build --preset release -j $(JOBS) --target row_loop
+	python3 bench/table_bench.py build/outrider build/release/tests/table/row_loop
+
 coverage:
 	@tools/deps.sh coverage
 	cmake --preset coverage

@@ -28,6 +28,9 @@ ARROWS = {
 }
 DRIVER_ARROWS = ["core/", "outrider/"]
 
+# A room that is a second layout of another's database, and builds on its connection.
+BUILDS_ON = {"src/stores/table": ["stores/postgres/"]}
+
 # Foreign headers: who may include them, and in how many files, where the header is slow to compile.
 FOREIGN = {
     "CLI/": ("src/cli", 1),
@@ -63,7 +66,7 @@ def room_of(name):
 def allowed_includes(room):
     if room.startswith(("src/stores/", "src/brokers/")):
         shared = ["stores/shared/"] if room.startswith("src/stores/") else ["brokers/wire/"]
-        return DRIVER_ARROWS + shared + [room.removeprefix("src/") + "/"]
+        return DRIVER_ARROWS + shared + BUILDS_ON.get(room, []) + [room.removeprefix("src/") + "/"]
     return ARROWS.get(room)
 
 

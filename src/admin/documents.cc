@@ -181,4 +181,8 @@ std::string version_document(const BuildFacts& facts) {
         {"brokers", facts.brokers}});
 }
 
+std::string import_document(std::uint64_t moved, std::uint64_t dead, bool forwards) {
+    return dump(Json{{"moved", moved}, {"left_dead", dead}, {"forwards", forwards}});
+}
+
 }  // namespace outrider::admin

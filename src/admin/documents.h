@@ -79,4 +79,7 @@ struct BuildFacts {
 // {"version", "compiler", "stores", "brokers"}
 [[nodiscard]] std::string version_document(const BuildFacts& facts);
 
+// {"moved", "left_dead", "forwards"}
+[[nodiscard]] std::string import_document(std::uint64_t moved, std::uint64_t dead, bool forwards);
+
 }  // namespace outrider::admin

@@ -62,6 +62,16 @@ struct DestinationArguments {
     std::string topic;
 };
 
+struct ImportArguments {
+    bool no_trigger = false;
+    bool yes = false;
+};
+
+struct DispatchArguments {
+    std::vector<std::string> ids;
+    std::string destination;
+};
+
 // One word of the command line with its flags, for completion.
 struct CommandWord {
     struct Flag {

@@ -77,6 +77,10 @@ std::unique_ptr<StoreAdmin> open_admin(const Config& config, StoreDriver::IfMiss
     Result<std::unique_ptr<StoreAdmin>> admin = open_store(config)->open_admin(if_missing);
     if (admin) return std::move(admin).value();
     const std::string url = config.store.masked();
+    if (config.layout == StoreLayout::table) {
+        const bool away = admin.error().remedy == Remedy::wait;
+        throw Stop(away ? kCannotConnect : kFailed, url + ": " + admin.error().text);
+    }
     throw Stop(
         kCannotConnect,
         "cannot open the store " + url + ": " + admin.error().text +

@@ -60,11 +60,14 @@ std::string path_or_stop(const SecretUrl& url) {
 Result<void> check_sqlite(const Config& config) {
     const Result<std::string> path = path_of(config.store);
     if (!path) return path.error();
-    if (config.postgres != postgres::Options{}) {
+    const bool has_table =
+        config.layout != StoreLayout::log || config.table != table::TableOptions{};
+    if (config.postgres != postgres::Options{} || has_table) {
         return Error{
             Remedy::correct,
-            "store.schema, store.settle, store.wake and store.lanes are for PostgreSQL: remove "
-            "them, or give a postgres: URL"};
+            "store.schema, store.settle, store.wake, store.lanes, store.layout and [store.table] "
+            "are "
+            "for PostgreSQL: remove them, or give a postgres: URL"};
     }
     return check_file(*path);
 }

@@ -54,6 +54,8 @@ struct Line {
     DestinationArguments destination;
     DemoOptions demo;
     std::string shell;
+    ImportArguments import;
+    DispatchArguments dispatch;
     Verb verb;
 };
 
@@ -237,6 +239,22 @@ void add_config(CLI::App& app, Line& line) {
     on_parsed(print_all, line, [&line] { return config_print(line.common); });
 }
 
+#ifdef OUTRIDER_POSTGRES
+void add_table(CLI::App& app, Line& line) {
+    CLI::App& import = add_verb(app, "import", "Move an existing outbox table into the log");
+    import.add_flag("--no-trigger", line.import.no_trigger, "Do not forward later inserts");
+    import.add_flag("--yes", line.import.yes, "Do not ask");
+    import.footer("Example:\n  outrider import --set store.layout=table --yes");
+    on_parsed(import, line, [&line] { return import_rows(line.common, line.import); });
+    CLI::App& dispatch =
+        add_verb(app, "dispatch", "Deliver rows of an existing table by their ids");
+    dispatch.add_option("ID", line.dispatch.ids, "Which; may be repeated")->required();
+    dispatch.add_option("--destination", line.dispatch.destination, "To whom")->type_name("NAME");
+    dispatch.footer("Example:\n  outrider dispatch 7f1c1b34-9d6e-4b0e-8f3b-0a3f6f1d2c11");
+    on_parsed(dispatch, line, [&line] { return dispatch_rows(line.common, line.dispatch); });
+}
+#endif
+
 void add_others(CLI::App& app, Line& line) {
     CLI::App& completion = add_verb(app, "completion", "Print the completion script of a shell");
     completion.add_option("SHELL", line.shell, "bash, zsh or fish")->required();
@@ -262,6 +280,9 @@ void build(CLI::App& app, Line& line) {
     add_dead(app, line);
     add_destination(app, line);
     add_config(app, line);
+#ifdef OUTRIDER_POSTGRES
+    add_table(app, line);
+#endif
     add_others(app, line);
 }
 

@@ -5,6 +5,7 @@
 #include "outrider/postgres_store.h"
 
 #include "cli/exit_code.h"
+#include "cli/store_table.h"
 #include "stores/postgres/connection.h"
 #include "stores/postgres/migrate.h"
 
@@ -31,16 +32,24 @@ Result<void> check_postgres(const Config& config) {
     }
     const Result<postgres::Names> names = postgres::Names::of(config.postgres.schema);
     if (!names) return names.error();
-    return {};
+    if (config.layout == StoreLayout::table) return check_table(config);
+    if (config.table == table::TableOptions{}) return {};
+    return Error{
+        Remedy::correct,
+        "[store.table] is for layout = \"table\": write it into [store], or remove it"};
 }
 
 std::shared_ptr<StoreDriver> open_postgres(const Config& config) {
+    if (config.layout == StoreLayout::table) return open_table(config);
     postgres::Options options = config.postgres;
     options.conninfo = config.store.reveal();
     return postgres::open_store(options);
 }
 
 std::vector<MessageId> enqueue_postgres(const Config& config, std::span<const Message> messages) {
+    if (config.layout == StoreLayout::table) {
+        throw Stop(kUsage, "layout = \"table\": only the application writes into its own table");
+    }
     const auto connection = postgres::Connection::open(config.store.reveal());
     if (!connection) throw Stop(kCannotConnect, connection.error().text);
     run(*connection, "begin");
@@ -52,6 +61,7 @@ std::vector<MessageId> enqueue_postgres(const Config& config, std::span<const Me
 }
 
 std::string postgres_schema_text(const Config& config) {
+    if (config.layout == StoreLayout::table) return table_schema_text(config);
     const Result<postgres::Names> names = postgres::Names::of(config.postgres.schema);
     if (!names) throw Stop(kUsage, names.error().text);
     return postgres::schema_text(*names, config.postgres.lanes);

@@ -6,6 +6,7 @@
 #include "outrider/destination.h"
 #include "outrider/postgres_store.h"
 #include "outrider/relay.h"
+#include "outrider/table.h"
 
 #include "config/problem.h"
 #include "config/secret_url.h"
@@ -15,6 +16,12 @@ namespace outrider {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 enum class LogFormat : std::uint8_t { logfmt, json };
+
+// What a store keeps messages in.
+enum class StoreLayout : std::uint8_t {
+    log,    // our own tables
+    table,  // an outbox table that the application has
+};
 
 struct LogOptions {
     LogLevel level = LogLevel::info;
@@ -40,6 +47,8 @@ struct Config {
     SecretUrl store;
     Origin store_origin;
     postgres::Options postgres;  // of a PostgreSQL store; its conninfo is `store`
+    StoreLayout layout = StoreLayout::log;
+    table::TableOptions table;  // of an application's own table
     RelayOptions relay;
 
     // How long an orderly stop of `outrider relay` may take before the process ends itself.

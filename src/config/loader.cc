@@ -47,7 +47,8 @@ std::vector<std::string> members_of(
         if (!name.starts_with(prefix)) continue;
         const std::string member =
             name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
-        if (members.empty() || members.back() != member) members.push_back(member);
+        const bool known = std::find(members.begin(), members.end(), member) != members.end();
+        if (!known) members.push_back(member);
     }
     return members;
 }

@@ -29,7 +29,7 @@ std::string line_of(const OptionRow& row, const Field& field) {
 }
 
 std::string_view table_of(std::string_view name) {
-    const std::size_t dot = name.find('.');
+    const std::size_t dot = name.rfind('.');
     return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
@@ -39,10 +39,10 @@ void write_rows(std::string& out, const Rows& rows, const std::string& prefix, O
     std::string_view table;
     for (const auto& row : rows) {
         const Field field = row.field(owner);
+        if (show(row.option, field).empty()) continue;
         const std::string_view next = table_of(row.option.name);
         if (next != table) out += "\n[" + prefix + std::string(next) + "]\n";
         table = next;
-        if (show(row.option, field).empty()) continue;
         out += line_of(row.option, field);
     }
 }

@@ -5,7 +5,19 @@
 namespace outrider {
 namespace {
 
-constexpr std::array<GlobalRow, 13> kGlobalRows = {{
+// A text of [store.table].
+template <std::string table::TableOptions::*field>
+constexpr GlobalRow table_row(
+    std::string_view name,
+    std::string_view sentence,
+    std::string_view example
+) {
+    return {
+        {.name = name, .sentence = sentence, .kind = Kind::text, .example = example},
+        [](Config& config) -> Field { return &(config.table.*field); }};
+}
+
+constexpr std::array<GlobalRow, 36> kGlobalRows = {{
     {{.name = "store.url",
       .sentence = "The database that holds the messages.",
       .kind = Kind::url,
@@ -36,6 +48,12 @@ constexpr std::array<GlobalRow, 13> kGlobalRows = {{
       .least = "1",
       .most = "256"},
      [](Config& config) -> Field { return &config.postgres.lanes; }},
+    {{.name = "store.layout",
+      .sentence = "PostgreSQL: our own log, or an outbox table that the application has.",
+      .kind = Kind::choice,
+      .example = "log",
+      .choices = "log|table"},
+     [](Config& config) -> Field { return &config.layout; }},
     {{.name = "relay.retention",
       .sentence = "How long messages are kept after every destination has passed them.",
       .kind = Kind::duration,
@@ -83,6 +101,108 @@ constexpr std::array<GlobalRow, 13> kGlobalRows = {{
       .example = "logfmt",
       .choices = "logfmt|json"},
      [](Config& config) -> Field { return &config.log.format; }},
+    table_row<&table::TableOptions::preset>(
+        "store.table.preset",
+        "A schema that people have: outbox-messages, outbox-events, efcore, onward, ...",
+        "outbox-messages"
+    ),
+    table_row<&table::TableOptions::name>("store.table.name", "The table.", "shop.outbox_messages"),
+    table_row<&table::TableOptions::id>("store.table.id", "The column with the id of a row.", "id"),
+    table_row<&table::TableOptions::topic>(
+        "store.table.topic",
+        "The column that says where a message goes.",
+        "type"
+    ),
+    table_row<&table::TableOptions::key>(
+        "store.table.key",
+        "The column that messages are ordered by.",
+        "aggregate_id"
+    ),
+    table_row<&table::TableOptions::type>(
+        "store.table.type",
+        "The column with the sort of message.",
+        "type"
+    ),
+    table_row<&table::TableOptions::payload>(
+        "store.table.payload",
+        "The column with the content.",
+        "payload"
+    ),
+    table_row<&table::TableOptions::content_type>(
+        "store.table.content_type",
+        "The column that says how to read the content.",
+        "content_type"
+    ),
+    table_row<&table::TableOptions::headers>(
+        "store.table.headers",
+        "The column with headers, a JSON object.",
+        "headers"
+    ),
+    table_row<&table::TableOptions::created>(
+        "store.table.created",
+        "The column by which the oldest comes first.",
+        "created_at"
+    ),
+    table_row<&table::TableOptions::due>(
+        "store.table.due",
+        "The column with the moment before which a row must wait.",
+        "available_at"
+    ),
+    table_row<&table::TableOptions::done>(
+        "store.table.done",
+        "How a delivered row is settled: delete, timestamp, status or flag.",
+        "timestamp"
+    ),
+    table_row<&table::TableOptions::done_at>(
+        "store.table.done_at",
+        "The column with the moment of delivery.",
+        "processed_on"
+    ),
+    table_row<&table::TableOptions::status>(
+        "store.table.status",
+        "The column with the status.",
+        "status"
+    ),
+    table_row<&table::TableOptions::status_pending>(
+        "store.table.status_pending",
+        "The status of a row that waits.",
+        "PENDING"
+    ),
+    table_row<&table::TableOptions::status_done>(
+        "store.table.status_done",
+        "The status of a delivered row.",
+        "PUBLISHED"
+    ),
+    table_row<&table::TableOptions::status_dead>(
+        "store.table.status_dead",
+        "The status of a row that was given up on.",
+        "DEAD"
+    ),
+    table_row<&table::TableOptions::flag>(
+        "store.table.flag",
+        "The column that is true once delivered.",
+        "Processed"
+    ),
+    table_row<&table::TableOptions::attempts>(
+        "store.table.attempts",
+        "The column with the number of refusals.",
+        "retry_count"
+    ),
+    table_row<&table::TableOptions::error>(
+        "store.table.error",
+        "The column with the reason of the last refusal.",
+        "last_error"
+    ),
+    table_row<&table::TableOptions::settle>(
+        "store.table.settle",
+        "One statement for all rows of a turn (batch) or for each (row).",
+        "batch"
+    ),
+    {{.name = "store.table.retention",
+      .sentence = "Delivered rows older than this are deleted; 0: never.",
+      .kind = Kind::duration,
+      .example = "30d"},
+     [](Config& config) -> Field { return &config.table.retention; }},
 }};
 
 constexpr std::array<DestinationRow, 22> kDestinationRows = {{

@@ -44,7 +44,8 @@ using Field = std::variant<
     LogLevel*,
     LogFormat*,
     postgres::Settle*,
-    postgres::Wake*>;
+    postgres::Wake*,
+    StoreLayout*>;
 
 struct GlobalRow {
     OptionRow option;

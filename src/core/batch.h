@@ -73,6 +73,10 @@ struct Batch {
     // other topics.
     bool passed = false;
 
+    // Messages of one order key may have different topics, so a broker that keeps the order of a
+    // topic and key does not keep theirs.
+    bool keys_cross_topics = false;
+
     // All lanes are in other hands. Nothing was claimed.
     bool held_elsewhere = false;
 

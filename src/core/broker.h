@@ -86,4 +86,10 @@ public:
     [[nodiscard]] virtual Result<std::unique_ptr<Broker>> open() = 0;
 };
 
+// Whether a batch, as its store made it, may be offered whole.
+[[nodiscard]] inline bool keeps_order(const BrokerTraits& traits, Order order, const Batch& batch) {
+    if (batch.keys_cross_topics && order != Order::none) return traits.keeps_global_order;
+    return keeps_order(traits, order);
+}
+
 }  // namespace outrider

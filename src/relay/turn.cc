@@ -64,7 +64,7 @@ private:
 
     // One burst will do, in the order of the batch, without a copy.
     [[nodiscard]] bool is_plain() const {
-        if (!keeps_order(traits_, context_.destination.order)) return false;
+        if (!keeps_order(traits_, context_.destination.order, batch_)) return false;
         if (traits_.payload_bytes_max + traits_.burst_max != 0) return false;
         if (context_.destination.payload_bytes_max != 0) return false;
         return std::none_of(batch_.envelopes.begin(), batch_.envelopes.end(), [](const auto& e) {

@@ -22,7 +22,7 @@ std::size_t tighter(std::size_t a, std::size_t b) {
 Waves::Waves(const Batch& batch, const Destination& destination, BrokerTraits traits)
     : batch_(batch),
       destination_(destination),
-      keeps_order_(keeps_order(traits, destination.order)),
+      keeps_order_(keeps_order(traits, destination.order, batch)),
       payload_bytes_max_(tighter(traits.payload_bytes_max, destination.payload_bytes_max)),
       successors_(batch.envelopes.size(), kEnd) {
     std::unordered_map<OrderKey, std::size_t> tails;

@@ -149,7 +149,7 @@ TEST_F(ConfigTest, AllProblemsAreToldFromTopToBottom) {
     EXPECT_EQ(
         problems("[store]\nxyz = 1\n[log]\nlevel = 3\n[relay]\nretention = \"x\"\n"),
         "outrider.toml:2:1: unknown key 'store.xyz': expected one of url, schema, settle, "
-        "wake, lanes\n"
+        "wake, lanes, layout, table\n"
         "outrider.toml:4:1: log.level: expected one of debug, info, warning, error, not '3'\n"
         "outrider.toml:6:1: relay.retention: expected a duration such as \"7d\", not 'x'\n"
     );

@@ -46,6 +46,9 @@ public:
     // One for the whole test binary.
     static PostgresServer& shared();
 
+    // What the server has written since it exists.
+    [[nodiscard]] std::string log_file() const { return folder_.file("server.log"); }
+
     // A fresh database; returns its conninfo.
     std::string create_database();
     [[nodiscard]] std::string conninfo(const std::string& database) const;

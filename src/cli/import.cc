@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "outrider/brokers.h"
+
+#include "admin/documents.h"
+#include "cli/context.h"
+#include "cli/drivers.h"
+#include "cli/store_table.h"
+#include "cli/verbs.h"
+#include "stores/table/importer.h"
+
+namespace outrider::cli {
+namespace {
+
+void require_table(const Config& config, const std::string& verb) {
+    if (config.layout == StoreLayout::table) return;
+    throw Stop(
+        kUsage,
+        verb + ": store.layout is not \"table\": it is for an outbox table that the application has"
+    );
+}
+
+// Whatever the table of drivers looks at.
+template <class Destination>
+std::shared_ptr<BrokerDriver> broker_of(const Destination& one) {
+    if constexpr (requires { open_broker(one); }) {
+        return open_broker(one);
+    } else {
+        return open_broker(one.broker);
+    }
+}
+
+// A row is dead by the rules of those that could take it; the most patient of them decides.
+Destination patient_rules(const Config& config) {
+    Destination rules;
+    rules.retry.attempts_max = config.destinations.empty() ? rules.retry.attempts_max : 1;
+    for (const DestinationConfig& one : config.destinations) {
+        const std::uint32_t limit = one.rules.retry.attempts_max;
+        const bool never = limit == 0 || rules.retry.attempts_max == 0;
+        rules.retry.attempts_max = never ? 0 : std::max(rules.retry.attempts_max, limit);
+    }
+    return rules;
+}
+
+}  // namespace
+
+int import_rows(const CommonArguments& common, const ImportArguments& arguments) {
+    const Config config = load_for_store(common);
+    require_table(config, "import");
+    const std::string question =
+        "Move the pending rows of the table into the log" +
+        std::string(arguments.no_trigger ? "?" : ", and forward later inserts by a trigger?");
+    if (!arguments.yes && !confirm(question)) throw Stop(kFailed, "nothing was changed");
+    postgres::StoreOptions log{config.postgres};
+    log.conninfo = config.store.reveal();
+    const table::ImportReport report = value_of(
+        table::import_table(table_place(config), log, patient_rules(config), !arguments.no_trigger)
+    );
+    if (common.json) {
+        print(admin::import_document(report.moved, report.dead, !arguments.no_trigger));
+        return kFine;
+    }
+    print("moved " + std::to_string(report.moved) + " rows into the log");
+    if (report.dead > 0) print("left " + std::to_string(report.dead) + " dead rows in the table");
+    print(
+        arguments.no_trigger ? "later inserts stay in the table"
+                             : "later inserts are forwarded: now take layout = \"table\" out of "
+                               "the configuration and "
+                               "restart the relays"
+    );
+    return kFine;
+}
+
+int dispatch_rows(const CommonArguments& common, const DispatchArguments& arguments) {
+    const Config config = load(common);
+    require_table(config, "dispatch");
+    const auto one = std::find_if(
+        config.destinations.begin(),
+        config.destinations.end(),
+        [&](const DestinationConfig& d) {
+            return arguments.destination.empty() || d.rules.name == arguments.destination;
+        }
+    );
+    const bool vague = arguments.destination.empty() && config.destinations.size() > 1;
+    if (one == config.destinations.end() || vague) {
+        throw Stop(kUsage, "dispatch: say which with --destination NAME");
+    }
+    table::Dispatcher dispatcher(config.store.reveal(), config.table, one->rules, broker_of(*one));
+    ExitCode code = kFine;
+    for (const std::string& id : arguments.ids) {
+        const table::Dispatched outcome = dispatcher.dispatch(id);
+        const std::string why = dispatcher.error();
+        print(id + " " + std::string(to_string(outcome)) + (why.empty() ? "" : ": " + why));
+        if (outcome == table::Dispatched::unknown) code = kCannotConnect;
+        if (outcome == table::Dispatched::refused) code = kFailed;
+    }
+    return code;
+}
+
+}  // namespace outrider::cli

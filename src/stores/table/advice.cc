@@ -1,0 +1,82 @@
+#include "stores/table/advice.h"
+
+#include "stores/table/sql.h"
+
+namespace outrider::table {
+
+using postgres::ArrayText;
+using postgres::Parameters;
+using postgres::Rows;
+
+std::string index_statement(const Wording& wording) {
+    const std::string pending = wording.pending("");
+    const std::string where = pending == "true" ? "" : " where " + pending;
+    return "create index concurrently on " + wording.table() + " (" + wording.order("") + ")" +
+           where;
+}
+
+namespace {
+
+Advice about_order(const Layout& layout) {
+    const std::string by = layout.created.empty() ? layout.id : layout.created;
+    return {
+        "the order of this table is that of its column " + quote_name(by) +
+            ": a transaction that commits late is overtaken by rows that were written after it and "
+            "committed before it. The log layout has no such hole ('outrider import')",
+        {}};
+}
+
+}  // namespace
+
+Result<std::vector<Advice>> advise(const postgres::Connection& connection, const Wording& wording) {
+    const Layout& layout = wording.layout();
+    ArrayText columns;
+    if (!layout.created.empty()) columns.add(std::string_view(layout.created));
+    columns.add(std::string_view(layout.id));
+    const Result<Rows> found = connection.run(
+        std::string(sql::find_index),
+        Parameters().add(wording.facts().oid).add(std::string_view(columns.text()))
+    );
+    if (!found) return found.error();
+    std::vector<Advice> all;
+    if (!found->boolean(0, 0)) {
+        all.push_back(
+            {"no index gives the pending rows oldest first: every claim reads and sorts all of "
+             "them",
+             index_statement(wording)}
+        );
+    }
+    all.push_back(about_order(layout));
+    if (!layout.key.empty()) {
+        all.push_back(
+            {"whoever delivers a row by itself must hold its key: pg_try_advisory_xact_lock("
+             "hashtextextended(" +
+                 quote_name(layout.key) + "::text, " + std::to_string(wording.seed()) + "))",
+             {}}
+        );
+    }
+    if (!layout.can_bury()) {
+        all.push_back(
+            {"the table has no column for attempts and no status for what is dead: a message that "
+             "is "
+             "refused is tried for ever and holds back its key",
+             {}}
+        );
+    }
+    if (layout.created.empty() && wording.facts().column(layout.id).type == "uuid") {
+        all.push_back(
+            {"the table has no time column (store.table.created), and ids of type uuid need not "
+             "rise: its order may be that of chance",
+             {}}
+        );
+    }
+    all.push_back(
+        {"rows are locked while the broker answers, and delivered rows stay behind as dead "
+         "versions "
+         "until a vacuum: an old snapshot slows this layout down, and the log not",
+         {}}
+    );
+    return all;
+}
+
+}  // namespace outrider::table

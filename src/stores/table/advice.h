@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stores/table/wording.h"
+
+namespace outrider::table {
+
+// The statement that makes the index which claims read by: pending rows, oldest first.
+[[nodiscard]] std::string index_statement(const Wording& wording);
+
+// What an operator should know of a table, for a doctor to print.
+struct Advice {
+    std::string text;
+    std::string statement;  // that mends it; empty: nothing can, within this layout
+};
+
+// An index that is missing, and, plainly, what such a table cannot give. `connection` is read from.
+[[nodiscard]] Result<std::vector<Advice>> advise(
+    const postgres::Connection& connection,
+    const Wording& wording
+);
+
+}  // namespace outrider::table

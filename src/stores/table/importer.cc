@@ -1,0 +1,106 @@
+#include "stores/table/importer.h"
+
+#include "stores/postgres/admin.h"
+#include "stores/postgres/names.h"
+#include "stores/table/sql.h"
+
+namespace outrider::table {
+namespace {
+
+using postgres::Connection;
+using postgres::Rows;
+
+class Importer {
+public:
+    Importer(
+        Connection& connection,
+        const Wording& wording,
+        const Destination& rules,
+        std::string log
+    )
+        : connection_(connection),
+          wording_(wording),
+          rules_(rules),
+          parts_{
+              {"log", std::move(log)},
+              {"oid", std::to_string(wording.facts().oid)},
+              {"new_id", "new." + quote_name(wording.layout().id)}} {}
+
+    Result<ImportReport> run(bool forwards) {
+        Result<ImportReport> report = try_run(forwards);
+        if (!report) {
+            [[maybe_unused]] const Result<void> undone = connection_.run_script("rollback");
+        }
+        return report;
+    }
+
+private:
+    [[nodiscard]] std::string fill(std::string_view sql) const {
+        return wording_.fill(sql, rules_, parts_);
+    }
+
+    Result<ImportReport> try_run(bool forwards) {
+        Result<void> locked = connection_.run_script(
+            "begin; set local lock_timeout = '30s'; " + fill(sql::import_lock)
+        );
+        if (!locked) return locked.error();
+        const Result<void> trigger = connection_.run_script(
+            forwards ? fill(sql::import_trigger)
+                     : fill("drop trigger if exists outrider_forward on {table}")
+        );
+        if (!trigger) return trigger.error();
+        const Result<Rows> moved = connection_.run(fill(sql::import_rows));
+        if (!moved) return moved.error();
+        const Result<Rows> settled = connection_.run(fill(sql::import_settle));
+        if (!settled) return settled.error();
+        if (moved->changed() != settled->changed()) {
+            return Error{
+                Remedy::call,
+                "of " + std::to_string(moved->changed()) + " rows only " +
+                    std::to_string(settled->changed()) +
+                    " could be settled in the table (a rule or a trigger of its own?): nothing was "
+                    "changed"};
+        }
+        const Result<Rows> dead = connection_.run(fill(sql::import_dead));
+        if (!dead) return dead.error();
+        if (Result<void> done = connection_.run_script("commit"); !done) return done.error();
+        return ImportReport{
+            static_cast<std::uint64_t>(moved->changed()),
+            static_cast<std::uint64_t>(dead->integer(0, 0))};
+    }
+
+    Connection& connection_;
+    const Wording& wording_;
+    const Destination& rules_;
+    const Wording::Parts parts_;
+};
+
+Result<void> make_log(const postgres::StoreOptions& log) {
+    const Result<std::unique_ptr<StoreAdmin>> admin = postgres::PostgresAdmin::open(log);
+    if (!admin) return admin.error();
+    const Result<SchemaVersion> version = (*admin)->migrate();
+    if (!version) return version.error();
+    if (version->installed == version->newest) return {};
+    return Error{Remedy::upgrade, "the log is newer than this build: use a newer outrider"};
+}
+
+}  // namespace
+
+Result<ImportReport> import_table(
+    const TablePlace& place,
+    const postgres::StoreOptions& log,
+    const Destination& rules,
+    bool forwards
+) {
+    const Result<postgres::Names> names = postgres::Names::of(log.schema);
+    if (!names) return names.error();
+    Result<Connection> connection = Connection::open(place.conninfo);
+    if (!connection) return connection.error();
+    const Result<Facts> facts = find_facts(*connection, place.layout);
+    if (!facts) return facts.error();
+    if (Result<void> made = make_log(log); !made) return made.error();
+    const Wording wording(place.layout, *facts);
+    return Importer(*connection, wording, rules, quote_name(names->schema())).run(forwards);
+}
+
+}  // namespace outrider::table

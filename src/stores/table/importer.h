@@ -1,0 +1,29 @@
+#pragma once
+
+#include "outrider/destination.h"
+
+#include "stores/postgres/options.h"
+#include "stores/table/store.h"
+
+namespace outrider::table {
+
+struct ImportReport {
+    std::uint64_t moved = 0;  // pending rows that are messages of the log now
+    std::uint64_t dead = 0;   // rows that were given up on: left where they are
+};
+
+// Moves the pending rows of a table into the log, oldest first, and sets up a trigger that forwards
+// every later insert, in one transaction that keeps writers and relays of the table out while it
+// lasts: a team changes over without stopping, and without a message lost or sent twice. The rows
+// are settled in the table as if they had been delivered. The log is created if it is missing.
+//
+// `rules`: by whose attempt limit a row is dead. `forwards`: false leaves later inserts alone and
+// removes the trigger. May be repeated. Remedy::wait: the table was in use for too long.
+[[nodiscard]] Result<ImportReport> import_table(
+    const TablePlace& place,
+    const postgres::StoreOptions& log,
+    const Destination& rules,
+    bool forwards
+);
+
+}  // namespace outrider::table

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <span>
+
+#include "core/decide.h"
+#include "stores/postgres/pipeline.h"
+#include "stores/table/claim.h"
+#include "stores/table/statements.h"
+
+namespace outrider::table {
+
+// Turns the settlements of a batch into the statements that write them. Adds them to a pipeline;
+// commit is up to the caller.
+class Settler {
+public:
+    Settler(
+        postgres::Pipeline& pipeline,
+        const Statements& statements,
+        const Wording& wording,
+        const Destination& destination
+    )
+        : pipeline_(pipeline),
+          statements_(statements),
+          wording_(wording),
+          destination_(destination) {}
+
+    void add(const Claim& claim, std::span<const Settlement> settlements);
+
+private:
+    // Arrays of what is settled in one part of the table.
+    struct Done {
+        postgres::ArrayText tids;
+        std::int64_t count = 0;
+    };
+    struct Failed {
+        postgres::ArrayText tids, attempts, errors, dues, deads;
+        std::int64_t count = 0;
+    };
+
+    void collect_failed(const Place& place, const Settlement& settlement);
+    void add_done(std::int64_t part, const Done& done);
+    void add_failed(std::int64_t part, const Failed& failed);
+
+    postgres::Pipeline& pipeline_;
+    const Statements& statements_;
+    const Wording& wording_;
+    const Destination& destination_;
+    std::map<std::int64_t, Done> done_;
+    std::map<std::int64_t, Failed> failed_;
+};
+
+}  // namespace outrider::table

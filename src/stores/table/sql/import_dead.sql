@@ -1,0 +1,1 @@
+select count(*) from {table} t where {buried} and {wanted}

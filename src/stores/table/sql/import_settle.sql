@@ -1,0 +1,1 @@
+{settle} where {alive} and {wanted}

@@ -1,0 +1,362 @@
+#include "stores/table/store.h"
+
+#include <algorithm>
+
+#include "core/assert.h"
+#include "stores/postgres/claim.h"
+#include "stores/table/settler.h"
+#include "stores/table/sql.h"
+
+namespace outrider::table {
+namespace {
+
+using postgres::ArrayText;
+using postgres::Connection;
+using postgres::Parameters;
+using postgres::Rows;
+
+// A session that is idle in its transaction for longer than the broker may take has been frozen:
+// its rows are freed by the server this much later.
+constexpr Duration kFreezeMargin = std::chrono::seconds(5);
+
+// Keys that are stuck are passed over and the look goes on behind them, at most this often a turn.
+constexpr int kLooksMax = 16;
+
+// Locks are a common good: the workers of a destination take at most an eighth of all there are.
+constexpr std::int64_t kLocksShare = 8;
+constexpr std::int64_t kKeysMin = 16;
+constexpr std::int64_t kKeysMax = 2000;
+
+std::string millis(Duration duration) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+template <class Texts>
+std::string array_of(const Texts& texts) {
+    ArrayText array;
+    for (const std::string& text : texts) array.add(std::string_view(text));
+    return array.text();
+}
+
+void add_or_null(Parameters& parameters, const std::optional<std::string>& text) {
+    if (text) {
+        parameters.add(std::string_view(*text));
+    } else {
+        parameters.add_null();
+    }
+}
+
+}  // namespace
+
+// Ends the transaction when a batch is dropped.
+class TableStore::OpenTurn final : public Batch::Hold {
+public:
+    OpenTurn(TableStore& store, std::unique_ptr<Claim> claim_)
+        : claim(std::move(claim_)),
+          store_(&store) {}
+    ~OpenTurn() override {
+        if (store_ != nullptr) store_->roll_back();
+    }
+    OpenTurn(const OpenTurn&) = delete;
+    OpenTurn& operator=(const OpenTurn&) = delete;
+
+    // The transaction has ended.
+    void over() { store_ = nullptr; }
+
+    const std::unique_ptr<Claim> claim;
+
+private:
+    TableStore* store_;
+};
+
+// One claim under way.
+struct TableStore::Look {
+    BatchLimits limits;
+    Held::Waiting waiting;
+    Batch batch;
+    std::unique_ptr<Claim> claim = std::make_unique<Claim>();
+    std::size_t bytes = 0;
+    std::optional<ClaimReader> reader;
+
+    [[nodiscard]] std::int64_t bytes_left() const {
+        return static_cast<std::int64_t>(limits.bytes > bytes ? limits.bytes - bytes : 1);
+    }
+};
+
+TableStore::TableStore(
+    Connection connection,
+    Wording wording,
+    const TablePlace& place,
+    const Destination& destination,
+    std::shared_ptr<Held> held,
+    Scope scope
+)
+    : connection_(std::move(connection)),
+      wording_(std::move(wording)),
+      durable_(place.durable),
+      destination_(destination),
+      held_(std::move(held)),
+      pipeline_(connection_),
+      scope_(scope),
+      statements_(wording_, destination_, scope == Scope::chosen) {
+}
+
+Result<std::unique_ptr<TableStore>> TableStore::open(
+    const TablePlace& place,
+    const Destination& destination,
+    std::shared_ptr<Held> held,
+    Scope scope
+) {
+    Result<Connection> connection = Connection::open(place.conninfo);
+    if (!connection) return connection.error();
+    const Result<Facts> facts = find_facts(*connection, place.layout);
+    if (!facts) return facts.error();
+    std::unique_ptr<TableStore> store(new TableStore(
+        std::move(connection).value(),
+        Wording(place.layout, *facts),
+        place,
+        destination,
+        std::move(held),
+        scope
+    ));
+    if (Result<void> announced = store->announce(); !announced) return announced.error();
+    return store;
+}
+
+TableStore::~TableStore() {
+    OUTRIDER_ASSERT(!turn_open_);
+}
+
+// For status: somebody relays this table. Behind a pooler a session's lock would be nobody's.
+Result<void> TableStore::announce() {
+    if (connection_.is_pooled() || scope_ == Scope::chosen) return {};
+    const Result<Rows> held = connection_.run(
+        "select pg_advisory_lock_shared($1)", Parameters().add(wording_.presence(destination_.name))
+    );
+    if (!held) return held.error();
+    return {};
+}
+
+void TableStore::roll_back() {
+    turn_open_ = false;
+    [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
+}
+
+void TableStore::add_begin() {
+    pipeline_.add("begin", "begin isolation level read committed");
+    pipeline_.add(
+        "claim_settings",
+        std::string(sql::claim_settings),
+        Parameters()
+            .add(std::string_view(millis(destination_.publish_deadline + kFreezeMargin)))
+            .add(std::string_view(durable_ ? "on" : "off"))
+    );
+    turn_open_ = true;
+}
+
+void TableStore::add_chosen(Parameters& parameters) const {
+    if (scope_ == Scope::all) {
+        parameters.add_null();
+    } else {
+        parameters.add(std::string_view(array_of(chosen_)));
+    }
+}
+
+Result<Batch> TableStore::claim(const BatchLimits& limits) {
+    OUTRIDER_ASSERT(!turn_open_);
+    Look look;
+    look.limits = limits;
+    look.waiting = held_->waiting(clock_.now());
+    look.batch.now = clock_.wall();
+    look.batch.keys_cross_topics = destination_.order == Order::key;
+    look.reader.emplace(destination_, limits, *held_, look.batch, *look.claim);
+    if (scope_ == Scope::chosen) look.reader->choose(chosen_);
+    if (Result<void> looked = this->look(look); !looked) {
+        roll_back();
+        return looked.error();
+    }
+    return finish(look);
+}
+
+Result<void> TableStore::look(Look& look) {
+    const bool no_keys = destination_.order == Order::key && wording_.layout().key.empty();
+    if (destination_.order == Order::none || no_keys) return look_free(look);
+    if (destination_.order == Order::global) return look_everything(look);
+    return look_keys(look);
+}
+
+Result<Batch> TableStore::finish(Look& look) {
+    Batch batch = std::move(look.batch);
+    if (const auto next = held_->waiting(clock_.now()).next) {
+        batch.next_due = batch.now + (*next - clock_.now());
+    }
+    if (!batch.envelopes.empty()) {
+        batch.hold = std::make_unique<OpenTurn>(*this, std::move(look.claim));
+        return batch;
+    }
+    if (turn_open_) roll_back();
+    batch.full = false;  // all that was seen is stuck: looking again at once would not help
+    batch.held_elsewhere = look.claim->key_elsewhere;
+    return batch;
+}
+
+Result<void> TableStore::look_free(Look& look) {
+    add_begin();
+    const auto messages = static_cast<std::int64_t>(look.limits.messages);
+    Parameters parameters;
+    parameters.add(messages).add(look.bytes_left());
+    parameters.add(std::string_view(array_of(look.waiting.ids)));
+    add_chosen(parameters);
+    pipeline_.add("claim_free", statements_.free, parameters);
+    Result<std::vector<Rows>> results = pipeline_.finish();
+    if (!results) return results.error();
+    if (results->back().count() == messages) look.batch.full = true;
+    look.reader->read(std::move(results->back()), clock_.now(), next_seq_);
+    next_seq_ += static_cast<std::int64_t>(look.batch.envelopes.size());
+    return {};
+}
+
+// One lock for the whole table, and one row that waits stops everything behind it.
+Result<void> TableStore::look_everything(Look& look) {
+    if (blocks(destination_) && !look.waiting.ids.empty()) return {};
+    add_begin();
+    pipeline_.add("claim_lock", statements_.lock);
+    const Result<std::vector<Rows>> locked = pipeline_.finish();
+    if (!locked) return locked.error();
+    look.claim->key_elsewhere = !locked->back().boolean(0, 0);
+    if (look.claim->key_elsewhere) return {};
+    return read_rows(look, Heads{}, true);
+}
+
+Result<void> TableStore::look_keys(Look& look) {
+    for (int looks = 0; looks < kLooksMax; ++looks) {
+        if (looks == 0) add_begin();
+        const Result<Heads> heads = lock_heads(look);
+        if (!heads) return heads.error();
+        if (Result<void> read = read_rows(look, *heads, looks == 0); !read) return read;
+        if (looks == 0) fit_window(look);
+        const bool enough = look.batch.envelopes.size() * 2 >= look.limits.messages;
+        if (heads->cut) look.batch.full = true;
+        if (!heads->cut || enough || look.bytes_left() == 1) return {};
+    }
+    return {};
+}
+
+// Where most rows have keys of their own, a wide look reads many times what its locks can take.
+void TableStore::fit_window(const Look& look) {
+    const auto messages = static_cast<std::int64_t>(look.limits.messages);
+    const auto taken = static_cast<std::int64_t>(look.batch.envelopes.size());
+    const std::int64_t looked = std::min(messages, window_);
+    if (taken > 0 && taken * 4 < looked) window_ = std::max(looked / 2, kWindowMin);
+    if (taken == 0 || taken * 2 > looked) window_ = std::min(looked * 2, kWindowMax);
+}
+
+Result<TableStore::Heads> TableStore::lock_heads(Look& look) {
+    const std::int64_t workers = static_cast<std::int64_t>(destination_.workers);
+    const std::int64_t share = wording_.facts().locks / kLocksShare / workers;
+    const std::int64_t keys = std::clamp(share, kKeysMin, kKeysMax);
+    const std::int64_t rows = std::min(static_cast<std::int64_t>(look.limits.messages), window_);
+    std::vector<std::string> passed = blocks(destination_) ? look.waiting.keys : decltype(passed){};
+    passed.insert(passed.end(), look.claim->keys.begin(), look.claim->keys.end());
+    Parameters parameters;
+    parameters.add(rows).add(keys).add(std::string_view(array_of(passed)));
+    parameters.add(std::string_view(array_of(look.waiting.ids)));
+    add_chosen(parameters);
+    pipeline_.add("claim_heads", statements_.heads, parameters);
+    const Result<std::vector<Rows>> results = pipeline_.finish();
+    if (!results) return results.error();
+    const Rows& found = results->back();
+    Heads heads;
+    for (int row = 0; row < found.count(); ++row) {
+        std::string key(found.bytes(row, 0));
+        look.claim->keys.insert(key);
+        if (found.boolean(row, 1)) {
+            heads.locked.push_back(std::move(key));
+        } else {
+            look.claim->key_elsewhere = true;
+        }
+        heads.cut = found.count() == keys || found.integer(row, 2) == rows;
+        if (!found.is_null(row, 3)) heads.created = found.bytes(row, 3);
+        heads.id = found.bytes(row, 4);
+    }
+    return heads;
+}
+
+Result<void> TableStore::read_rows(Look& look, const Heads& heads, bool without_key) {
+    const bool has_bound = heads.id && (heads.created || wording_.layout().created.empty());
+    Parameters parameters;
+    parameters.add(static_cast<std::int64_t>(look.limits.messages)).add(look.bytes_left());
+    parameters.add(std::string_view(array_of(heads.locked)));
+    add_or_null(parameters, has_bound ? heads.created : std::nullopt);
+    add_or_null(parameters, has_bound ? heads.id : std::nullopt);
+    parameters.add(without_key).add(std::string_view(array_of(look.waiting.ids)));
+    if (destination_.order == Order::key) add_chosen(parameters);
+    pipeline_.add(
+        has_bound ? "claim_bounded" : "claim_rows",
+        has_bound ? statements_.bounded : statements_.rows,
+        parameters
+    );
+    Result<std::vector<Rows>> results = pipeline_.finish();
+    if (!results) return results.error();
+    Rows& rows = results->back();
+    if (rows.count() == static_cast<int>(look.limits.messages)) look.batch.full = true;
+    const std::size_t before = look.batch.envelopes.size();
+    look.bytes += look.reader->read(std::move(rows), clock_.now(), next_seq_);
+    next_seq_ += static_cast<std::int64_t>(look.batch.envelopes.size() - before);
+    return {};
+}
+
+Result<void> TableStore::settle(Batch batch, std::span<const Settlement> settlements) {
+    auto& turn = dynamic_cast<OpenTurn&>(*batch.hold);
+    Settler(pipeline_, statements_, wording_, destination_).add(*turn.claim, settlements);
+    pipeline_.add("commit", "commit");
+    turn.over();
+    turn_open_ = false;
+    const Result<std::vector<Rows>> settled = pipeline_.finish();
+    if (settled) {
+        remember(batch, *turn.claim, settlements);
+        return {};
+    }
+    [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
+    return settled.error();
+}
+
+void TableStore::remember(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const Settlement> settlements
+) {
+    const MonoTime now = clock_.now();
+    const bool any_held = !held_->empty();
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+        const Settlement& settlement = settlements[i];
+        const std::string_view id = claim.places[i].id;
+        const bool buried = settlement.fate == Fate::dead && wording_.layout().can_bury();
+        if (settlement.fate == Fate::left) continue;
+        if (settlement.fate == Fate::done || buried) {
+            if (any_held) held_->release(id);
+            continue;
+        }
+        // Nowhere to write that it is dead: it is tried again, as seldom as the rules allow.
+        const Duration delay = settlement.fate == Fate::dead ? destination_.retry.delay_max
+                                                             : settlement.due_at - batch.now;
+        Held::Entry entry;
+        if (blocks(destination_)) entry.key = batch.envelopes[i].key;
+        entry.until = now + delay;
+        entry.attempts = settlement.attempts;
+        entry.refused_at = settlement.refused_at;
+        held_->hold(std::string(id), std::move(entry));
+    }
+}
+
+Result<bool> TableStore::is_pending(std::string_view id) const {
+    const std::string sql = wording_.fill(
+        "select exists (select from {table} t where {id} = $1::{id_type} and {alive} and {wanted})",
+        destination_
+    );
+    const Result<Rows> found = connection_.run(sql, Parameters().add(id));
+    if (!found) return found.error();
+    return found->boolean(0, 0);
+}
+
+}  // namespace outrider::table

@@ -1,0 +1,192 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "stores/table/statements.h"
+#include "table/outbox.h"
+
+// Who gets which row, on a real server, for every schema.
+
+namespace outrider {
+namespace {
+
+using Numbers = std::vector<int>;
+
+class TableClaim : public ::testing::TestWithParam<Schema> {
+protected:
+    TableClaim() : outbox(GetParam()) {}
+
+    Outbox outbox;
+};
+
+INSTANTIATE_TEST_SUITE_P(Presets, TableClaim, ::testing::ValuesIn(schemas()), preset_of);
+
+TEST_P(TableClaim, OneOfTwoGetsTheRowAndTheOtherNothingAtOnce) {
+    outbox.write(1);
+    for (const Order order : {Order::key, Order::none, Order::global}) {
+        Destination destination = eager();
+        destination.order = order;
+        const auto first = outbox.open(destination);
+        const auto second = outbox.open(destination);
+        const Batch got = claim(*first);
+        EXPECT_EQ(numbers(got), Numbers{1});
+        EXPECT_TRUE(claim(*second).envelopes.empty());  // a wait would be for ever
+    }
+    EXPECT_EQ(outbox.pending(), 1) << "a claim that is dropped is given back";
+}
+
+TEST_P(TableClaim, CarriesWhatTheRowSays) {
+    outbox.write(7, "customer-7", "orders.paid");
+    const auto store = outbox.open(eager());
+    const Batch batch = claim(*store);
+    ASSERT_EQ(batch.envelopes.size(), 1U);
+    const Envelope& envelope = batch.envelopes[0];
+    EXPECT_EQ(envelope.topic, "orders.paid");
+    EXPECT_EQ(envelope.type, "orders.paid");
+    EXPECT_EQ(envelope.key, GetParam().has_key ? "customer-7" : "");
+    EXPECT_EQ(envelope.payload, "{\"n\": 7}");
+    EXPECT_EQ(envelope.flaw, "");
+    EXPECT_FALSE(envelope.id.is_nil());
+    if (GetParam().id != "{n}") {
+        EXPECT_EQ(envelope.id.to_string(), outbox.id(7));
+    }
+    if (GetParam().preset != "debezium") {
+        EXPECT_EQ(
+            envelope.occurred_at,
+            std::chrono::sys_days(std::chrono::year(2026) / 1 / 1) + std::chrono::milliseconds(7)
+        );
+    }
+    if (GetParam().preset == "open-outbox") {
+        ASSERT_EQ(envelope.headers.size(), 1U);
+        EXPECT_EQ(envelope.headers[0].value, "t1");
+    }
+}
+
+TEST_P(TableClaim, SkipsALockedRowAndProcessesTheNextTwo) {
+    for (int n = 1; n <= 3; ++n) outbox.write(n);
+    for (const Order order : {Order::none, Order::key}) {
+        Destination destination = eager();
+        destination.order = order;
+        const auto store = outbox.open(destination);
+        const PostgresSession other(outbox.conninfo);
+        other.run("begin");
+        other.run("select from " + GetParam().table + " where " + outbox.where(1) + " for update");
+        Batch got = claim(*store);
+        EXPECT_EQ(numbers(got), (Numbers{2, 3}));
+        if (order == Order::key) finish(*store, std::move(got));
+        other.run("rollback");
+    }
+    EXPECT_EQ(outbox.pending(), 1);
+    const auto store = outbox.open(eager());
+    EXPECT_EQ(numbers(claim(*store)), Numbers{1});
+}
+
+TEST_P(TableClaim, TakesTheOldestFirstAndKeepsToItsLimits) {
+    for (const int n : {3, 1, 5, 2, 4}) outbox.write(n);
+    for (const Order order : {Order::key, Order::none, Order::global}) {
+        Destination destination = eager();
+        destination.order = order;
+        const auto store = outbox.open(destination);
+        const Batch few = claim(*store, 2);
+        EXPECT_EQ(numbers(few), (Numbers{1, 2}));
+        EXPECT_TRUE(few.full);
+    }
+    const auto store = outbox.open(eager());
+    const Result<Batch> small = store->claim({100, 10});
+    ASSERT_TRUE(small);
+    EXPECT_LT(small->envelopes.size(), 5U);
+    EXPECT_GE(small->envelopes.size(), 1U);
+    EXPECT_TRUE(small->full);
+}
+
+// The claim that everybody writes first: the same statement, but every session commits it by
+// itself, so the lock is gone before anybody publishes.
+TEST_P(TableClaim, OutsideATransactionTheSameStatementHandsARowOutTwice) {
+    outbox.write(1);
+    const Result<table::Layout> layout = table::layout_of(outbox.options);
+    auto connection = postgres::Connection::open(outbox.conninfo);
+    auto other = postgres::Connection::open(outbox.conninfo);
+    ASSERT_TRUE(layout && connection && other);
+    const Result<table::Facts> facts = table::find_facts(*connection, *layout);
+    ASSERT_TRUE(facts);
+    const table::Statements statements(table::Wording(*layout, *facts), eager(), false);
+    const auto rows = [&](const postgres::Connection& session) {
+        const auto found = session.run(
+            statements.free,
+            postgres::Parameters()
+                .add(std::int64_t{10})
+                .add(std::int64_t{1000})
+                .add(std::string_view("{}"))
+                .add_null()
+        );
+        return found ? found->count() : -1;
+    };
+    EXPECT_EQ(rows(*connection), 1);
+    EXPECT_EQ(rows(*other), 1) << "delivered twice";
+    ASSERT_TRUE(connection->run_script("begin"));
+    ASSERT_TRUE(other->run_script("begin"));
+    EXPECT_EQ(rows(*connection), 1);
+    EXPECT_EQ(rows(*other), 0) << "in a transaction the lock lives until the row is settled";
+}
+
+TEST_P(TableClaim, SettlesByItsOwnMarkAndLeavesTheRestOfTheTableAlone) {
+    for (int n = 1; n <= 3; ++n) outbox.write(n);
+    outbox.options.settle = "row";
+    const auto store = outbox.open(eager());
+    Batch batch = claim(*store);
+    std::vector<Settlement> settlements(3);
+    settlements[0].fate = settlements[2].fate = Fate::done;
+    ASSERT_TRUE(store->settle(std::move(batch), settlements));
+    EXPECT_EQ(outbox.pending(), 1);
+    EXPECT_EQ(numbers(claim(*store)), Numbers{2});
+}
+
+TEST_P(TableClaim, TakesOnlyItsTopics) {
+    outbox.write(1, "", "orders.placed");
+    outbox.write(2, "", "payments_made");
+    outbox.write(3, "", "paymentsXmade");
+    Destination destination = eager();
+    destination.topics = {"payments_*"};
+    const auto store = outbox.open(destination);
+    EXPECT_EQ(numbers(claim(*store)), Numbers{2});
+    const Backlog backlog = *outbox.admin(destination)->backlog({});
+    ASSERT_EQ(backlog.destinations.size(), 1U);
+    EXPECT_EQ(backlog.destinations[0].pending, 1U);
+    EXPECT_TRUE(backlog.destinations[0].relay_running);
+    ASSERT_EQ(backlog.unrouted.size(), 2U);
+    EXPECT_EQ(backlog.unrouted[0].topic, "orders.placed");
+}
+
+TEST_P(TableClaim, RefusesDestinationsThatWouldShareARow) {
+    const auto driver = outbox.driver();
+    Destination orders = eager();
+    orders.topics = {"orders.*"};
+    ASSERT_TRUE(driver->open(orders));
+    Destination all = eager();
+    all.name = "other";
+    const auto refused = driver->open(all);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::correct);
+    all.topics = {"payments.*"};
+    EXPECT_TRUE(driver->open(all));
+    all.start = Start::now;
+    EXPECT_FALSE(driver->open(all));
+}
+
+TEST_P(TableClaim, SaysWhatTheTableLacks) {
+    outbox.options.headers = "no_such_column";
+    outbox.options.attempts = GetParam().preset == "onward" ? "TypeId" : "missing";
+    const auto opened = outbox.driver()->open(eager());
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().remedy, Remedy::correct);
+    EXPECT_NE(opened.error().text.find("no_such_column"), std::string::npos);
+    EXPECT_NE(opened.error().text.find("store.table.attempts"), std::string::npos)
+        << opened.error().text;
+    outbox.options.name = "nowhere";
+    EXPECT_NE(
+        outbox.driver()->open(eager()).error().text.find("there is no table"), std::string::npos
+    );
+}
+
+}  // namespace
+}  // namespace outrider
