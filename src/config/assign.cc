@@ -5,19 +5,10 @@
 
 #include "config/rows.h"
 #include "config/values.h"
+#include "core/text.h"
 
 namespace outrider {
 namespace {
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(separator), text.size());
-        parts.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return parts;
-}
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string text;

@@ -106,6 +106,16 @@ void append_payload(std::string& out, std::string_view payload) {
 
 }  // namespace
 
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(separator), text.size());
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return parts;
+}
+
 bool is_utf8(std::string_view bytes) {
     for (std::size_t at = 0; at < bytes.size();) {
         const std::size_t length = character_length(bytes, at);

@@ -2,10 +2,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/batch.h"
 
 namespace outrider {
+
+// The parts between separators; none of an empty text.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 [[nodiscard]] bool is_utf8(std::string_view bytes);
 

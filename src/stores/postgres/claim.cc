@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "core/assert.h"
+#include "core/text.h"
 #include "stores/shared/headers.h"
 
 namespace outrider::postgres {
@@ -12,21 +14,6 @@ namespace {
 // Columns of claim_log.sql.
 enum LogColumn : int {
     kLane,
-    kTurn,
-    kSnapshot,
-    kFloor,
-    kUpper,
-    kNextFloor,
-    kLast,
-    kDelivered,
-    kWork,
-    kNeeded,
-    kNow,
-    kPaused,
-    kNextDue,
-    kOpen,
-    kOpenFloor,
-    kTopics = kStoredTopics,
     kSeq,
     kSegment,
     kMessageLane,
@@ -35,6 +22,26 @@ enum LogColumn : int {
     kOrderKey,
     kBlocked,
     kOver,
+    // In the row of a lane.
+    kState = kMessage + 1,
+    kNow = kMessage + 7,
+    kNextDue = kDeliverAfter,
+};
+
+// Parts of a lane's state.
+enum StatePart : std::size_t {
+    kTurn,
+    kSnapshot,
+    kFloor,
+    kUpper,
+    kNextFloor,
+    kLast,
+    kWork,
+    kNeeded,
+    kPaused,
+    kOpen,
+    kKnownFloor,
+    kStateParts,
 };
 
 // Columns of claim_due.sql.
@@ -146,19 +153,24 @@ void ClaimReader::read_log(const Rows& rows) {
 }
 
 void ClaimReader::read_lane(const Rows& rows, int row) {
+    const std::vector<std::string> state = split(rows.bytes(row, kState), '|');
+    OUTRIDER_ASSERT(state.size() == kStateParts);
+    const auto number = [&](StatePart part) {
+        return std::strtoll(state[part].c_str(), nullptr, 10);
+    };
     LaneWindow window;
     window.lane = static_cast<std::int16_t>(rows.integer(row, kLane));
-    window.turn = rows.integer(row, kTurn);
-    window.snapshot = rows.bytes(row, kSnapshot);
-    window.floor = rows.integer(row, kFloor);
-    window.upper = rows.integer(row, kUpper);
-    window.next_floor = rows.integer(row, kNextFloor);
-    window.last = rows.integer(row, kLast);
-    window.work = rows.boolean(row, kWork);
-    window.open = rows.boolean(row, kOpen);
-    window.known_floor = rows.integer(row, kOpenFloor);
-    read_segments(rows.bytes(row, kNeeded));
-    claim_.paused = rows.boolean(row, kPaused);
+    window.turn = number(kTurn);
+    window.snapshot = state[kSnapshot];
+    window.floor = number(kFloor);
+    window.upper = number(kUpper);
+    window.next_floor = number(kNextFloor);
+    window.last = number(kLast);
+    window.work = state[kWork] == "true";
+    window.open = state[kOpen] == "true";
+    window.known_floor = number(kKnownFloor);
+    read_segments(state[kNeeded]);
+    claim_.paused = state[kPaused] == "true";
     batch_.now = from_server_time(rows.integer(row, kNow));
     batch_.next_due = maybe_time(rows, row, kNextDue);
     claim_.windows.push_back(std::move(window));

@@ -45,8 +45,8 @@ struct Claim final : Batch::Hold {
     bool paused = false;
 };
 
-// A column of claim_log.sql: the stored list of topics, if it is not ours.
-inline constexpr int kStoredTopics = 15;
+// A column of claim_log.sql, in the row of a lane: the stored list of topics, if it is not ours.
+inline constexpr int kStoredTopics = 6;
 
 // Reads results of the claim's statements into a batch. Pure but for memory.
 class ClaimReader {

@@ -77,6 +77,7 @@ Result<void> PostgresStore::prepare(TopicLists& lists) {
     ArrayText patterns;
     for (const std::string& topic : destination_.topics) {
         patterns.add(std::string_view(like_pattern(topic)));
+        if (topic == "*") takes_all_ = true;
     }
     patterns_ = patterns.text();
     topics_ = topics_json(destination_.topics);
@@ -155,6 +156,7 @@ void PostgresStore::add_claim(const ClaimReader::Limits& limits, std::int64_t by
             .add(std::max<std::int64_t>(bytes / limits.lanes, 1))
             .add(global)
             .add(std::string_view(topics_))
+            .add(takes_all_)
     );
     pipeline_.add("claim_end", std::string(sql::claim_end));
 }

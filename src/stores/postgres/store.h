@@ -89,6 +89,7 @@ private:
     std::string log_sql_;   // claim_log.sql with its branches
     std::string patterns_;  // of the topics, for LIKE
     std::string topics_;    // as the database has them
+    bool takes_all_ = false;
     bool turn_open_ = false;
 };
 

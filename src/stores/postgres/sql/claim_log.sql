@@ -1,8 +1,9 @@
 -- The window of each locked lane and its next rows, all from the one snapshot of this statement: first a row per
--- lane with its state (seq is null), then the messages. Leans on (lane, seq) and (xid, lane, seq) of each
+-- lane (seq is null; its state in the place of the topic, the present moment and the next due one in those of the
+-- times), then the messages. Leans on (lane, seq) and (xid, lane, seq) of each
 -- segment; takes share locks on the segments it names, and no transaction id. $1: destination, $2: rows per
 -- lane, $3: patterns of its topics (LIKE), $4: bytes per lane, $5: whether the destination has one order for
--- everything, $6: its topics, as a list in JSON.
+-- everything, $6: its topics, as a list in JSON, $7: whether it takes every topic.
 --
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
 -- for every row otherwise; only ids that have ended are looked up; every branch has its own limit, since a union
@@ -10,13 +11,13 @@
 -- are not sent.
 with c as materialized (
     select l.lane, n.turn, n.p::text::pg_snapshot as p, n.f, n.s::text::pg_snapshot as s, n.sf, n.u, n.last, n.nf,
-        n.delivered, pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv
+        pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv
     from unnest(current_setting('outrider.lanes')::smallint[]) as l(lane)
     cross join lateral (
         select * from {schema}.cursor where destination = $1 and lane = l.lane order by turn desc limit 1) n),
 x as materialized (
     select lane, turn, p, f, coalesce(s, ns) as s, case when s is null then nf else sf end as sf,
-        case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv, delivered,
+        case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv,
         array(select i from pg_snapshot_xip(p) i where pg_visible_in_snapshot(i, coalesce(s, ns))) as ended,
         s is not null as open, nf,
         exists (select from {schema}.segment g
@@ -32,18 +33,16 @@ h as materialized (
         cross join lateral (select due_at from {schema}.parked_key
             where destination = $1 and lane = l.lane and due_at > {now}
             order by due_at limit 1) k) as next_due)
-select w.lane, w.turn, w.s::text, w.sf, w.u, w.lv, w.last, w.delivered, w.work,
-    w.needed, {now},
-    (select paused from {schema}.destination where id = $1), h.next_due, w.open, w.nf,
+select w.lane, null::bigint as seq, null::integer, null::smallint, null::uuid,
+    array_to_string(array[w.turn::text, w.s::text, w.sf::text, w.u::text, w.lv::text, w.last::text, w.work::text,
+        w.needed, (select paused from {schema}.destination where id = $1)::text, w.open::text, w.nf::text], '|', ''),
     (select topics::text from {schema}.destination where id = $1 and topics <> $6::jsonb),
-    null::bigint, null::integer, null::smallint, null::uuid, null::text, null::text, null::text, null::bytea,
-    null::text, null::jsonb,
-    null::timestamptz, null::timestamptz, null::bigint, null::boolean, null::boolean
+    null::text, null::bytea, null::text, null::jsonb, {now}, h.next_due,
+    null::bigint, null::boolean, null::boolean
 from w cross join h
 union all
-select w.lane, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-    m.seq, m.segment, m.lane, m.id, m.topic, m.key, m.type,
-    case when m.before <= $4 and m.topic like any ($3) then m.payload end,
+select w.lane, m.seq, m.segment, m.lane, m.id, m.topic, m.key, m.type,
+    case when m.before <= $4 and ($7 or m.topic like any ($3)) then m.payload end,
     m.content_type, m.headers, m.occurred_at, m.deliver_after, m.order_key,
     h.held and exists (select from {schema}.parked_key k where k.destination = $1
         and k.order_key = case when $5 then 0 else m.order_key end),

@@ -5,4 +5,5 @@
 select set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
     set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
     set_config('idle_in_transaction_session_timeout', $1, true), set_config('synchronous_commit', $2, true),
-    set_config('statement_timeout', $3, true), set_config('search_path', 'pg_catalog', true)
+    set_config('statement_timeout', $3, true), set_config('search_path', 'pg_catalog', true),
+    set_config('plan_cache_mode', 'force_generic_plan', true)

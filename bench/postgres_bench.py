@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Speed of PostgreSQL -> relay -> nowhere, as ratios of one run, on a server of its own.
+
+    postgres_bench.py FOLDER-OF-THE-BUILD [--messages N] [--history N] [--seconds S]
+
+Prints: the drain rate of a backlog (plain, under a held snapshot, right after a truncation, behind a long history)
+with the relay's memory and the WAL that progress costs; what an enqueue costs a business transaction; the time from
+commit to delivery at half of that rate; and how much an idle relay asks."""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+os.environ.setdefault("OUTRIDER_BIN", "")  # the harness asks for it; we give a path of our own
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "live"))
+from postgres import Server  # pylint: disable=wrong-import-position
+
+PAYLOAD_BYTES = 200
+STEP = 100_000  # messages of one filling transaction
+KEYS = 1000
+
+BUSINESS = "insert into orders (customer, amount) values ('ada', 42)"
+BARE = "insert into bare (key, payload) values ('ada', repeat('x', 200)::bytea)"
+MESSAGE = ("insert into outrider.message (topic, key, payload) "
+           "values ('orders.placed', 'customer-' || :client_id, repeat('x', 200)::bytea)")
+NUMBER = r"(\d+(?:\.\d+)?)"
+
+
+class Bench:
+    def __init__(self, build, folder):
+        self.binary = os.path.join(build, "outrider")
+        self.latency_program = os.path.join(build, "bench", "postgres_latency")
+        self.folder = folder
+        self.server = Server()
+        self.server.query("alter system set shared_buffers = '1GB'")
+        self.server.query("alter system set max_wal_size = '16GB'")
+        self.server.query("alter system set checkpoint_timeout = '1h'")
+        self.server.process.terminate()
+        self.server.process.wait()
+        self.server.start()
+        self.config = os.path.join(folder, "outrider.toml")
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(f'[store]\nurl = "{self.server.url}"\n[[destination]]\nname = "all"\nbroker = "null:"\n')
+        self.migrate()
+        self.ask("create table orders (id bigserial primary key, customer text, amount int)")
+        self.ask("create table bare (id bigserial primary key, key text, payload bytea)")
+
+    def migrate(self):
+        self.ask("drop schema if exists outrider cascade")
+        subprocess.run(self.command("migrate", "up"), check=True, stdout=subprocess.DEVNULL)
+
+    def command(self, *arguments):
+        return [self.binary, *arguments, "--config", self.config]
+
+    def ask(self, sql):
+        answer = self.server.query(sql)
+        if answer is None:
+            raise SystemExit(f"the server refused: {sql}")
+        return answer
+
+    def fill(self, count):
+        for first in range(0, count, STEP):
+            self.ask("insert into outrider.message (topic, key, payload) select 'orders.placed', i % "
+                     f"{KEYS}, repeat('x', {PAYLOAD_BYTES})::bytea "
+                     f"from generate_series(1, {min(STEP, count - first)}) i")
+
+    def wal(self):
+        return int(self.ask("select pg_current_wal_insert_lsn() - '0/0'").split(".")[0])
+
+    def drain(self, *options):
+        """Seconds, and the relay's peak memory in MiB."""
+        start = time.monotonic()
+        words = self.command("relay", "--drain", "--log-level", "error", *options)
+        _, status, usage = os.wait4(os.spawnv(os.P_NOWAIT, self.binary, words), 0)
+        if os.waitstatus_to_exitcode(status) != 0:
+            raise SystemExit("the relay failed")
+        return time.monotonic() - start, usage.ru_maxrss / 1024
+
+    def measured_drain(self, name, count, base=None):
+        """Fills, drains and prints; returns the rate."""
+        self.fill(count)
+        before = self.wal()
+        seconds, memory = self.drain()
+        per_message = (self.wal() - before) / count
+        rate = count / seconds
+        ratio = f", {rate / base:.2f} of that" if base else ""
+        print(f"drain      {name}: {rate:,.0f}/s{ratio}, peak {memory:.0f} MiB, "
+              f"{per_message:.1f} bytes of WAL per message", flush=True)
+        return rate
+
+    def close(self):
+        self.server.close()
+
+
+def bench_drain(bench, count, history):
+    rate = bench.measured_drain(f"{count} messages of {PAYLOAD_BYTES} bytes", count)
+    holder = subprocess.Popen(bench.server.psql("-qAt"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    holder.stdin.write("begin isolation level repeatable read; select count(*) from orders;\n")
+    holder.stdin.flush()
+    holder.stdout.readline()
+    bench.measured_drain("while a snapshot is held open", count, rate)
+    holder.communicate("rollback;\n")
+    bench.migrate()
+    bench.fill(1000)
+    bench.drain("--set", "relay.retention=0s")
+    bench.measured_drain("right after a truncation", count, rate)
+    bench.migrate()
+    bench.fill(history)
+    bench.drain()
+    bench.measured_drain(f"with {history} delivered and kept", count, rate)
+
+
+def pgbench(bench, lines, seconds):
+    script = os.path.join(bench.folder, "script.sql")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    done = subprocess.run(
+        [os.path.join(bench.server.programs, "pgbench"), "-h", bench.server.folder, "-U", "postgres", "-n",
+         "-M", "prepared", "-c", "16", "-j", "2", "-T", str(seconds), "-f", script, "postgres"],
+        capture_output=True, text=True, check=True,
+    )
+    return float(re.search(rf"tps = {NUMBER}", done.stdout).group(1))
+
+
+def transaction(*statements):
+    return ["begin;", *(statement + ";" for statement in statements), "commit;"]
+
+
+def pipelined(*statements):
+    return ["\\startpipeline", *transaction(*statements), "\\endpipeline"]
+
+
+def bench_enqueue(bench, seconds):
+    """Returns the rate of business transactions with an enqueue."""
+    bench.migrate()
+    relay = subprocess.Popen(bench.command("relay", "--log-level", "error", "--set", "relay.retention=0s"))
+    variants = {
+        "business alone": transaction(BUSINESS),
+        "and one more bare row": transaction(BUSINESS, BARE),
+        "and a message": transaction(BUSINESS, MESSAGE),
+        "and a message, pipelined": pipelined(BUSINESS, MESSAGE),
+    }
+    rates = {name: [] for name in variants}
+    for _ in range(3):
+        for name, lines in variants.items():
+            rates[name].append(pgbench(bench, lines, seconds))
+    relay.terminate()
+    relay.wait()
+
+    def ratio(one, other):
+        return statistics.median(a / b for a, b in zip(rates[one], rates[other]))
+
+    for name, values in rates.items():
+        print(f"enqueue    {name}: {statistics.median(values):,.0f} transactions/s")
+    print(f"           with a message: {ratio('and a message', 'and one more bare row'):.2f} of one more bare row; "
+          f"pipelined: {ratio('and a message, pipelined', 'business alone'):.2f} of the business alone", flush=True)
+    return statistics.median(rates["and a message"])
+
+
+def bench_latency(bench, rate, seconds):
+    bench.migrate()
+    done = subprocess.run(
+        [bench.latency_program, bench.server.url, str(int(rate / 2)), str(seconds)],
+        capture_output=True, text=True, check=True,
+    )
+    print("latency    " + done.stdout.strip().replace("\n", "\n           "), flush=True)
+
+
+def bench_idle(bench, seconds):
+    bench.migrate()
+    bench.ask("alter system set log_min_duration_statement = 0")
+    bench.ask("select pg_reload_conf()")
+    relay = subprocess.Popen(bench.command("relay", "--log-level", "error"))
+    time.sleep(3)  # it settles in
+    log = os.path.join(bench.server.folder, "server.log")
+
+    def statements():
+        with open(log, encoding="utf-8", errors="replace") as file:
+            return sum(" duration: " in line and (" execute " in line or " statement: " in line) for line in file)
+
+    before = statements()
+    time.sleep(seconds)
+    asked = statements() - before
+    relay.terminate()
+    relay.wait()
+    print(f"idle       a relay without work: {asked / seconds:.1f} statements/s")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--history", type=int, default=10_000_000)
+    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--only", default="drain,enqueue,latency,idle")
+    arguments = parser.parse_args()
+    only = arguments.only.split(",")
+    with tempfile.TemporaryDirectory(prefix="outrider-bench-") as folder:
+        bench = Bench(os.path.abspath(arguments.build), folder)
+        try:
+            if "enqueue" in only or "latency" in only:
+                rate = bench_enqueue(bench, arguments.seconds)
+            if "latency" in only:
+                bench_latency(bench, rate, arguments.seconds)
+            if "idle" in only:
+                bench_idle(bench, arguments.seconds)
+            if "drain" in only:
+                bench_drain(bench, arguments.messages, arguments.history)
+        finally:
+            bench.close()
+
+
+if __name__ == "__main__":
+    main()
