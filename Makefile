@@ -65,8 +65,9 @@ chaos: build kafka
 	KILLS=400 build/release/tests/app/app_crash_test
 
 bench: build kafka
+	cmake --build --preset release --target postgres_latency brokers_bench -j $(JOBS)
 	python3 bench/sqlite_bench.py build/outrider
-	cmake --build --preset release -j $(JOBS) --target brokers_bench
+	python3 bench/postgres_bench.py build/release
 	build/release/bench/brokers_bench build/outrider
 
 lint:
