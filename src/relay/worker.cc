@@ -6,6 +6,14 @@ namespace outrider {
 
 using Outcome = TurnReport::Outcome;
 
+namespace {
+
+// After a turn that took all there was. Messages that come one by one are cheaper in company, and a
+// ring ends it.
+constexpr Duration kBreath = std::chrono::milliseconds(2);
+
+}  // namespace
+
 Worker::Worker(WorkerParts parts) : parts_(parts), pace_(parts.destination.batch) {
 }
 
@@ -98,10 +106,10 @@ MonoTime Worker::schedule(const TurnReport& report) {
     if (idle) return after_nothing(report);
     if (report.full) {
         pace_.grow();
-    } else {
-        pace_.calm();
+        return parts_.clock.now();
     }
-    return parts_.clock.now();
+    pace_.calm();
+    return parts_.clock.now() + kBreath;
 }
 
 MonoTime Worker::after_fault(const TurnReport& report) {

@@ -41,6 +41,8 @@ enum StatePart : std::size_t {
     kPaused,
     kOpen,
     kKnownFloor,
+    kPassedFloor,
+    kLags,
     kStateParts,
 };
 
@@ -54,6 +56,10 @@ enum DueColumn : int {
     kAttempts,
     kRefusedAt,
 };
+
+// A window without rows is not worth a settle, and the next one starts where it did; but what lies
+// above its floor is looked at again every time, so not for ever.
+constexpr std::int64_t kEmptyLagMax = 500;
 
 std::optional<WallTime> maybe_time(const Rows& rows, int row, int column) {
     if (rows.is_null(row, column)) return std::nullopt;
@@ -148,6 +154,7 @@ void ClaimReader::read_log(const Rows& rows) {
     for (LaneWindow& window : claim_.windows) {
         OUTRIDER_ASSERT(window.rows <= limits_.rows_per_lane);
         if (window.rows == limits_.rows_per_lane) window.cut = true;
+        if (window.rows > 0) window.moves = true;
         if (window.cut) batch_.full = true;
     }
 }
@@ -169,6 +176,8 @@ void ClaimReader::read_lane(const Rows& rows, int row) {
     window.work = state[kWork] == "true";
     window.open = state[kOpen] == "true";
     window.known_floor = number(kKnownFloor);
+    window.moves = window.open || state[kLags] == "true" ||
+                   window.next_floor - number(kPassedFloor) > kEmptyLagMax;
     read_segments(state[kNeeded]);
     claim_.paused = state[kPaused] == "true";
     batch_.now = from_server_time(rows.integer(row, kNow));

@@ -23,8 +23,9 @@ struct LaneWindow {
     std::int64_t last = 0;         // how far it was read before
     std::int64_t read_to = 0;      // the last number in this claim
     bool open = false;             // it was opened by an earlier turn
-    bool work = false;
-    bool cut = false;  // not all of it is in the claim
+    bool work = false;             // it was read
+    bool moves = false;            // it is worth a settle
+    bool cut = false;              // not all of it is in the claim
     int rows = 0;
 };
 

@@ -10,8 +10,10 @@ namespace outrider::postgres {
 namespace {
 
 constexpr Duration kPauseFirst = std::chrono::milliseconds(1);
-constexpr Duration kPauseBusyMax = std::chrono::milliseconds(4);
-constexpr Duration kPauseAwayMax = std::chrono::milliseconds(100);
+constexpr Duration kPauseMax = std::chrono::milliseconds(100);
+
+// While there is so much traffic that every look finds something.
+constexpr Duration kPauseBusy = std::chrono::milliseconds(2);
 
 // An empty claim is quicker than this: whoever was away for longer has made a turn.
 constexpr Duration kTurn = std::chrono::milliseconds(3);
@@ -52,9 +54,9 @@ private:
     // The pause starts small after a turn and grows while nothing comes.
     [[nodiscard]] MonoTime next_look(State state) {
         const MonoTime now = doorbell_->clock_.now();
+        if (state == State::lowered) return now + kPauseBusy;
         const bool has_turned = now - returned_at_ > kTurn;
-        const Duration most = state == State::away ? kPauseAwayMax : kPauseBusyMax;
-        pause_ = has_turned ? kPauseFirst : std::clamp(pause_ * 2, kPauseFirst, most);
+        pause_ = has_turned ? kPauseFirst : std::clamp(pause_ * 2, kPauseFirst, kPauseMax);
         return now + pause_;
     }
 

@@ -157,7 +157,7 @@ void Settler::add_cursors(
     ArrayText lanes, turns, snapshots, floors, uppers, next_floors, lasts, finished, delivered;
     for (const LaneWindow& window : claim.windows) {
         const LaneMove& move = moves[static_cast<std::uint32_t>(window.lane)];
-        if (!window.work && move.delivered == 0) continue;
+        if (!window.moves && move.delivered == 0) continue;
         lanes.add(std::int64_t{window.lane});
         turns.add(window.turn);
         snapshots.add(std::string_view(window.snapshot));

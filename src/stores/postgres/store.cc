@@ -299,10 +299,10 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
 // there.
 bool PostgresStore::has_work(const Claim& claim, const Batch& batch) {
     if (claim.paused) return false;
-    const bool works = std::any_of(
-        claim.windows.begin(), claim.windows.end(), [](const LaneWindow& w) { return w.work; }
+    const bool moves = std::any_of(
+        claim.windows.begin(), claim.windows.end(), [](const LaneWindow& w) { return w.moves; }
     );
-    return works || !batch.envelopes.empty();
+    return moves || !batch.envelopes.empty();
 }
 
 Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {

@@ -35,7 +35,8 @@ h as materialized (
             order by due_at limit 1) k) as next_due)
 select w.lane, null::bigint as seq, null::integer, null::smallint, null::uuid,
     array_to_string(array[w.turn::text, w.s::text, w.sf::text, w.u::text, w.lv::text, w.last::text, w.work::text,
-        w.needed, (select paused from {schema}.destination where id = $1)::text, w.open::text, w.nf::text], '|', ''),
+        w.needed, (select paused from {schema}.destination where id = $1)::text, w.open::text, w.nf::text,
+        w.f::text, w.lags::text], '|', ''),
     (select topics::text from {schema}.destination where id = $1 and topics <> $6::jsonb),
     null::text, null::bytea, null::text, null::jsonb, {now}, h.next_due,
     null::bigint, null::boolean, null::boolean
