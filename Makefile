@@ -58,6 +58,8 @@ simulate:
 	SEEDS=$(SEEDS) build/release/tests/simulation/simulation_test --gtest_filter='Simulation.*'
 
 chaos: build kafka
+	cmake --build --preset release -j $(JOBS) --target parcels_api parcels_worker
+	PARCEL_KILLS=100 ctest --preset release -R live.parcels_test -V
 	KILLS=1000 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/sqlite_kill_test.py -v
 	cmake --build --preset release -j $(JOBS) --target kafka_test
 	BROKER_KILLS=20 build/release/tests/brokers/kafka_test --gtest_filter='Kafka.LosesNothing*'

@@ -5,6 +5,7 @@ set -euo pipefail
 packages=(
     build-essential cmake ninja-build ccache mold pkg-config git python3
     libsqlite3-dev libpq-dev postgresql-15 libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
+    libcpp-httplib-dev
     libhiredis-dev libnats-dev librabbitmq-dev librdkafka-dev libcurl4-openssl-dev libssl-dev
     libpqxx-dev libsqlitecpp-dev libsoci-dev libboost-dev python3-psycopg2
     libgtest-dev libgmock-dev librapidcheck-dev

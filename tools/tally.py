@@ -24,6 +24,8 @@ REQUIRED = {
 for suites in REQUIRED.values():
     suites.append("postgres_schedule_test")
     suites += ["Inboxes/", "postgres_inbox_test"]
+for preset in ("release", "asan"):
+    REQUIRED[preset] += ["live.fragile_test", "live.parcels_test", "example.08"]
 
 
 def read(file):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import BIN, World, run, wait_until
+from harness import BIN, children, World, run, wait_until
 from postgres import Server
 
 FRAGILE = os.environ["OUTRIDER_FRAGILE"]
@@ -53,7 +53,9 @@ class Fragile(unittest.TestCase):
         )
 
     def start(self, how, retry):
-        process = subprocess.Popen([FRAGILE, self.store, self.output, how, retry], stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            children.tied([FRAGILE, self.store, self.output, how, retry]), stderr=subprocess.DEVNULL
+        )
         self.processes.append(process)
         return process
 

@@ -42,13 +42,16 @@ class Server:
         )
 
     def start(self):
-        log = open(os.path.join(self.folder, "server.log"), "ab")
-        self.process = subprocess.Popen(
-            self.command("postgres", "-D", self.data, by="QUIT"),
-            stdout=log, stderr=log, cwd=self.folder,
-        )
-        log.close()
-        wait_until("the server to answer", lambda: self.query("select 1") == "1")
+        wait_until("the server to answer", self.comes_up)
+
+    def comes_up(self):
+        """Right after a kill the old server's children may still be there, and a new one gives up: then once more."""
+        if self.process is None or self.process.poll() is not None:
+            with open(os.path.join(self.folder, "server.log"), "ab") as log:
+                self.process = subprocess.Popen(
+                    self.command("postgres", "-D", self.data, by="QUIT"), stdout=log, stderr=log, cwd=self.folder
+                )
+        return self.query("select 1") == "1"
 
     def query(self, sql):
         done = subprocess.run(self.psql("-Atc", sql), capture_output=True, text=True)
