@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "outrider/time.h"
+
 #include "core/result.h"
 
 namespace outrider {
@@ -20,6 +22,10 @@ struct Legacy {
     std::uint32_t ended = 0;   // sessions that ended without leaving
     bool unexplained = false;  // one of them had inherited an end that no mark explained
     std::vector<Mark> marks;   // by number; in hand are those of sessions that ended
+
+    // For so long the store may still keep lanes of a session that ended, so that nothing is seen
+    // of what it had in flight.
+    Duration lag = Duration::zero();
 };
 
 // What a session writes. The numbers of the two lists differ.

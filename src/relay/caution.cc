@@ -6,9 +6,10 @@
 
 namespace outrider {
 
-Caution::Caution(const Destination& destination, StoreDriver& store)
+Caution::Caution(const Destination& destination, StoreDriver& store, Clock& clock)
     : destination_(destination),
       store_(store),
+      clock_(clock),
       session_(random_seed()),
       place_(destination.batch.messages * destination.workers) {
 }
@@ -36,19 +37,20 @@ Result<void> Caution::enter() {
         return legacy.error();
     }
     const Suspicion suspicion = suspect(*legacy);
-    adopt(suspicion);
+    adopt(suspicion, legacy->lag);
     if (Result<void> written = write(suspicion.marks); !written) return written;
     entered_ = true;
     return {};
 }
 
-void Caution::adopt(const Suspicion& suspicion) {
+void Caution::adopt(const Suspicion& suspicion, Duration lag) {
     for (const Mark& mark : suspicion.marks) {
         if (!erased_.contains(mark.seq)) ends_[mark.seq] = mark.ends;
     }
     if (suspicion.careful) {
         careful_ = true;
         unexplained_ = suspicion.unexplained;
+        visible_at_ = clock_.now() + lag;
         survived_ = 0;
         idle_workers_.clear();
     }
@@ -109,13 +111,14 @@ void Caution::survived(const Envelope& envelope) {
     if (!attentive_) return;
     const std::lock_guard lock(mutex_);
     if (ends_.erase(envelope.seq) > 0) erased_.insert(envelope.seq);
-    if (careful_ && ++survived_ >= place_) pass_the_place();
+    if (!careful_ || clock_.now() < visible_at_) return;
+    if (++survived_ >= place_) pass_the_place();
 }
 
 void Caution::turn_over(const void* worker, bool was_idle) {
     if (!attentive_) return;
     const std::lock_guard lock(mutex_);
-    if (was_idle) idle_workers_.insert(worker);
+    if (was_idle && clock_.now() >= visible_at_) idle_workers_.insert(worker);
     if (careful_ && idle_workers_.size() >= destination_.workers) pass_the_place();
     if (!logbook_ || erased_.empty()) return look_around();
     [[maybe_unused]] const Result<void> written = write({});

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/batch.h"
+#include "core/clock.h"
 #include "core/store.h"
 #include "core/verdict.h"
 #include "relay/suspicion.h"
@@ -19,8 +20,8 @@ namespace outrider {
 // thread. While all is well a look at one flag is all that it costs.
 class Caution {
 public:
-    // Both outlive it. A session of its own begins with the first enter().
-    Caution(const Destination& destination, StoreDriver& store);
+    // All outlive it. A session of its own begins with the first enter().
+    Caution(const Destination& destination, StoreDriver& store, Clock& clock);
 
     // Whenever a worker has opened its store, before its first turn. On failure nothing may be
     // handed over.
@@ -48,12 +49,13 @@ private:
     // All of these with the mutex held.
     [[nodiscard]] Result<void> open();
     [[nodiscard]] Result<void> write(std::vector<Mark> marks);
-    void adopt(const Suspicion& suspicion);
+    void adopt(const Suspicion& suspicion, Duration lag);
     void pass_the_place();
     void look_around();
 
     const Destination& destination_;
     StoreDriver& store_;
+    Clock& clock_;
     const std::uint64_t session_;
     const std::size_t place_;  // as many messages were in flight at most
 
@@ -62,7 +64,8 @@ private:
     std::map<std::int64_t, std::uint32_t> ends_;  // of messages that are suspected
     std::set<std::int64_t> erased_;               // marks that may go with the next page
     std::set<const void*> idle_workers_;
-    std::size_t survived_ = 0;  // since the session is careful
+    MonoTime visible_at_;       // from then on all that was in flight can be seen
+    std::size_t survived_ = 0;  // since then
     bool unexplained_ = false;
     std::atomic<bool> entered_ = false;
     std::atomic<bool> careful_ = false;

@@ -19,11 +19,16 @@ namespace {
 
 // One destination with what its workers share.
 struct Post {
-    Post(Destination destination_, std::shared_ptr<BrokerDriver> broker_, StoreDriver& store)
+    Post(
+        Destination destination_,
+        std::shared_ptr<BrokerDriver> broker_,
+        StoreDriver& store,
+        Clock& clock
+    )
         : destination(std::move(destination_)),
           broker(std::move(broker_)),
           circuit(destination),
-          caution(destination, store) {}
+          caution(destination, store, clock) {}
 
     const Destination destination;
     const std::shared_ptr<BrokerDriver> broker;
@@ -94,7 +99,7 @@ public:
         if (!threads_.empty()) {
             throw Failure({Remedy::correct, "destinations must be added before the relay starts"});
         }
-        const Post& post = posts_.emplace_back(destination, std::move(broker), *store_);
+        const Post& post = posts_.emplace_back(destination, std::move(broker), *store_, clock_);
         keeper_.watch(post.destination, post.circuit);
     }
 

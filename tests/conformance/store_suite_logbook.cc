@@ -117,6 +117,22 @@ TEST_P(StoreSuite, LogbooksOfDestinationsDoNotKnowEachOther) {
     EXPECT_EQ(logbook(4, "one")->enter()->ended, 1U);
 }
 
+TEST_P(StoreSuite, ALogbookFindsADestinationThatWasForgottenAndIsKnownAgain) {
+    auto store = open(destination());
+    const auto kept = logbook(1);
+    ASSERT_TRUE(kept->enter());
+    store.reset();
+    ASSERT_TRUE(*admin()->forget("all"));
+    EXPECT_FALSE(kept->enter());
+    const auto other = open(destination("other"));  // so that no number is used again
+    store = open(destination());
+    ASSERT_TRUE(kept->enter());
+    ASSERT_TRUE(kept->write(page({{5, 1, false}})));
+    ASSERT_TRUE(kept->leave());
+    const auto next = logbook(2);
+    EXPECT_EQ(next->enter()->marks, (Marks{{5, 1, false}}));
+}
+
 TEST_P(StoreSuite, ForgettingADestinationForgetsItsLogbook) {
     {
         const auto store = open(destination());

@@ -41,7 +41,7 @@ struct Process::Hand {
           broker(process, store.flight),
           ringer(process),
           dice(process.world().dice.next()),
-          caution(post.destination, store),
+          caution(post.destination, store, *process.world().clock),
           worker(
               {.destination = post.destination,
                .options = process.world().scenario.options,

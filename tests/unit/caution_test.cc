@@ -21,7 +21,7 @@ protected:
     }
 
     std::unique_ptr<Caution> start() {
-        auto caution = std::make_unique<Caution>(destination_, *database_);
+        auto caution = std::make_unique<Caution>(destination_, *driver_, *clock_);
         EXPECT_TRUE(caution->enter());
         return caution;
     }
@@ -44,11 +44,14 @@ protected:
         caution.survived(message(seq));
     }
 
+    // A store that keeps the lanes of those who ended for a while.
+    class LaggingDriver;
+
     const Destination destination_ = make_destination();
-    const std::shared_ptr<MemoryDatabase> database_ = std::make_shared<MemoryDatabase>(
-        MemoryDatabase::Options{},
-        std::make_shared<ManualClock>()
-    );
+    const std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+    const std::shared_ptr<MemoryDatabase> database_ =
+        std::make_shared<MemoryDatabase>(MemoryDatabase::Options{}, clock_);
+    StoreDriver* driver_ = database_.get();
     Result<std::unique_ptr<Store>> store_;
 };
 
@@ -99,6 +102,63 @@ TEST_F(CautionTest, IsCarefulUntilThePlaceIsPassed) {
     for (std::int64_t seq = 1; seq <= 4; ++seq) handle(*caution, seq);
     EXPECT_TRUE(caution->is_careful()) << "five messages may have been in flight";
     handle(*caution, 5);
+    EXPECT_FALSE(caution->is_careful());
+}
+
+class LaggingBook final : public Logbook {
+public:
+    explicit LaggingBook(std::unique_ptr<Logbook> inner) : inner_(std::move(inner)) {}
+
+    [[nodiscard]] Result<Legacy> enter() override {
+        Result<Legacy> legacy = inner_->enter();
+        if (legacy) legacy->lag = std::chrono::seconds(5);
+        return legacy;
+    }
+    [[nodiscard]] Result<void> write(const Page& page) override { return inner_->write(page); }
+    [[nodiscard]] Result<void> leave() override { return inner_->leave(); }
+
+private:
+    std::unique_ptr<Logbook> inner_;
+};
+
+class CautionTest::LaggingDriver final : public StoreDriver {
+public:
+    explicit LaggingDriver(StoreDriver& inner) : inner_(inner) {}
+
+    [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
+        return inner_.open(destination);
+    }
+    [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing if_missing) override {
+        return inner_.open_admin(if_missing);
+    }
+    [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& observer) override {
+        return inner_.make_waker(observer);
+    }
+    [[nodiscard]] Result<std::unique_ptr<Logbook>> open_logbook(
+        const Destination& destination,
+        std::uint64_t session
+    ) override {
+        Result<std::unique_ptr<Logbook>> book = inner_.open_logbook(destination, session);
+        if (!book) return book;
+        return std::unique_ptr<Logbook>(std::make_unique<LaggingBook>(std::move(book).value()));
+    }
+
+private:
+    StoreDriver& inner_;
+};
+
+TEST_F(CautionTest, IsCarefulForAsLongAsLanesMayBeKeptByTheDead) {
+    LaggingDriver lagging(*database_);
+    driver_ = &lagging;
+    static_cast<void>(start());
+    auto caution = start();
+    for (std::int64_t seq = 1; seq <= 20; ++seq) handle(*caution, seq);
+    caution->turn_over(this, true);
+    EXPECT_TRUE(caution->is_careful()) << "what was in flight may not be visible yet";
+    clock_->advance(std::chrono::seconds(5));
+    for (std::int64_t seq = 21; seq <= 24; ++seq) handle(*caution, seq);
+    EXPECT_TRUE(caution->is_careful());
+    handle(*caution, 25);
     EXPECT_FALSE(caution->is_careful());
 }
 

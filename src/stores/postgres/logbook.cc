@@ -3,6 +3,13 @@
 #include "stores/postgres/sql.h"
 
 namespace outrider::postgres {
+namespace {
+
+// The server has noticed the end of the logbook's connection; it notices those of the workers, who
+// hold the lanes, at about the same time.
+constexpr Duration kLag = std::chrono::seconds(5);
+
+}  // namespace
 
 Result<std::unique_ptr<Logbook>> PostgresLogbook::open(
     const StoreOptions& options,
@@ -51,6 +58,7 @@ Result<Legacy> PostgresLogbook::inherit() {
     Legacy legacy;
     legacy.ended = static_cast<std::uint32_t>(ended->integer(0, 0));
     legacy.unexplained = ended->boolean(0, 1);
+    legacy.lag = kLag;
     const Parameters theirs = Parameters().add(id_).add(ended->bytes(0, 2));
     const Result<Rows> marks = run(sql::logbook_marks, theirs);
     if (!marks) return marks.error();

@@ -20,12 +20,12 @@ std::int64_t session_number(std::uint64_t session) {
 SqliteLogbook::SqliteLogbook(
     Connection connection,
     std::string path,
-    std::int64_t destination,
+    std::string destination,
     std::int64_t session
 )
     : connection_(std::move(connection)),
       path_(std::move(path)),
-      destination_(destination),
+      name_(std::move(destination)),
       session_(session),
       lock_(path_, session) {
 }
@@ -37,16 +37,19 @@ Result<std::unique_ptr<Logbook>> SqliteLogbook::open(
 ) {
     Result<Connection> connection = Connection::open(path, Connection::Schema::needed);
     if (!connection) return connection.error();
-    Result<Statement> find = connection->prepare(sql::find_destination);
+    return std::unique_ptr<Logbook>(
+        new SqliteLogbook(std::move(connection).value(), path, destination, session_number(session))
+    );
+}
+
+Result<void> SqliteLogbook::find_destination() {
+    Result<Statement> find = connection_.prepare(sql::find_destination);
     if (!find) return find.error();
-    const Result<bool> row = find->bind(1, destination).step();
+    const Result<bool> row = find->bind(1, name_).step();
     if (!row) return row.error();
     if (!*row) return Error{Remedy::yield, "the destination was forgotten by the operator"};
-    const std::int64_t id = find->integer(0);
-    find->reset();
-    return std::unique_ptr<Logbook>(
-        new SqliteLogbook(std::move(connection).value(), path, id, session_number(session))
-    );
+    destination_ = find->integer(0);
+    return {};
 }
 
 Result<void> SqliteLogbook::run(std::string_view sql, const std::function<void(Statement&)>& bind) {
@@ -71,6 +74,7 @@ Result<Legacy> SqliteLogbook::enter() {
     if (!*ours) return Error{Remedy::wait, "another session has the same number"};
     Legacy legacy;
     const Result<void> entered = in_transaction([&]() -> Result<void> {
+        if (Result<void> found = find_destination(); !found) return found;
         const Result<std::string> ended = remove_ended(legacy);
         if (!ended) return ended.error();
         if (Result<void> taken = take_over(*ended, legacy); !taken) return taken;

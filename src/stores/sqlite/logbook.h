@@ -27,10 +27,12 @@ private:
     SqliteLogbook(
         Connection connection,
         std::string path,
-        std::int64_t destination,
+        std::string destination,
         std::int64_t session
     );
 
+    // An operator may have forgotten the destination, and a relay made it known again.
+    [[nodiscard]] Result<void> find_destination();
     [[nodiscard]] Result<std::string> remove_ended(Legacy& legacy);
     [[nodiscard]] Result<void> take_over(const std::string& ended, Legacy& legacy);
     [[nodiscard]] Result<void> write_marks(const Page& page);
@@ -42,9 +44,10 @@ private:
 
     Connection connection_;
     const std::string path_;
-    const std::int64_t destination_;
+    const std::string name_;  // of the destination
     const std::int64_t session_;
     DestinationLock lock_;
+    std::int64_t destination_ = 0;
 };
 
 }  // namespace outrider::sqlite
