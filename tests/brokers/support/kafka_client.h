@@ -97,6 +97,7 @@ public:
         std::array<char, 512> text{};
         rd_kafka_conf_t* conf = rd_kafka_conf_new();
         rd_kafka_conf_set(conf, "bootstrap.servers", address.c_str(), text.data(), text.size());
+        rd_kafka_conf_set(conf, "reconnect.backoff.max.ms", "200", text.data(), text.size());
         rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char*) {});
         handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text.data(), text.size());
         queue_ = rd_kafka_queue_new(handle_);
@@ -108,7 +109,8 @@ public:
     KafkaAdmin(const KafkaAdmin&) = delete;
     KafkaAdmin& operator=(const KafkaAdmin&) = delete;
 
-    [[nodiscard]] bool answers(int millis = 500) const {
+    // Patient, since a server on a busy machine takes its time; it is reconnected to meanwhile.
+    [[nodiscard]] bool answers(int millis = 5000) const {
         const rd_kafka_metadata_t* metadata = nullptr;
         if (rd_kafka_metadata(handle_, 0, nullptr, &metadata, millis) != 0) return false;
         const bool has_broker = metadata->broker_cnt > 0;
