@@ -20,16 +20,6 @@ void require_table(const Config& config, const std::string& verb) {
     );
 }
 
-// Whatever the table of drivers looks at.
-template <class Destination>
-std::shared_ptr<BrokerDriver> broker_of(const Destination& one) {
-    if constexpr (requires { open_broker(one); }) {
-        return open_broker(one);
-    } else {
-        return open_broker(one.broker);
-    }
-}
-
 // A row is dead by the rules of those that could take it; the most patient of them decides.
 Destination patient_rules(const Config& config) {
     Destination rules;
@@ -85,7 +75,9 @@ int dispatch_rows(const CommonArguments& common, const DispatchArguments& argume
     if (one == config.destinations.end() || vague) {
         throw Stop(kUsage, "dispatch: say which with --destination NAME");
     }
-    table::Dispatcher dispatcher(config.store.reveal(), config.table, one->rules, broker_of(*one));
+    table::Dispatcher dispatcher(
+        config.store.reveal(), config.table, one->rules, open_broker(*one)
+    );
     ExitCode code = kFine;
     for (const std::string& id : arguments.ids) {
         const table::Dispatched outcome = dispatcher.dispatch(id);
