@@ -78,8 +78,12 @@ Result<std::unique_ptr<Store>> TableDriver::open(const Destination& destination)
 }
 
 Result<std::unique_ptr<StoreAdmin>> TableDriver::open_admin(IfMissing /*if_missing*/) {
-    const std::lock_guard lock(mutex_);
-    return TableAdmin::open(place_, destinations_);
+    std::vector<Destination> destinations;
+    {
+        const std::lock_guard lock(mutex_);
+        destinations = destinations_;
+    }
+    return TableAdmin::open(place_, std::move(destinations));  // may wait for the server
 }
 
 std::unique_ptr<Waker> TableDriver::make_waker(Observer& /*observer*/) {
