@@ -33,6 +33,7 @@ test: deps kafka test-release test-asan test-tsan
 	@tools/tally.py release=build/release/tests.xml asan=build/asan/tests.xml tsan=build/tsan/tests.xml
 
 test-release:
+	@tools/postgres18.sh
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 	@ln -sfn release/outrider build/outrider
@@ -61,6 +62,9 @@ chaos: build kafka
 	cmake --build --preset release -j $(JOBS) --target parcels_api parcels_worker
 	PARCEL_KILLS=100 ctest --preset release -R live.parcels_test -V
 	KILLS=1000 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/sqlite_kill_test.py -v
+	FAULTS=300 CRASHES=20 OUTRIDER_BIN=$(CURDIR)/build/outrider /usr/bin/python3 tests/live/postgres_chaos_test.py -v
+	TURN_SECONDS=10 LENGTH_SECONDS=60 EMPTIED=4 STRICT=1 OUTRIDER_BIN=$(CURDIR)/build/outrider \
+		/usr/bin/python3 tests/live/postgres_turn_test.py -v
 	cmake --build --preset release -j $(JOBS) --target kafka_test
 	BROKER_KILLS=20 build/release/tests/brokers/kafka_test --gtest_filter='Kafka.LosesNothing*'
 	cmake --build --preset release -j $(JOBS) --target app_crash_test

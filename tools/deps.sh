@@ -9,6 +9,7 @@ packages=(
     libhiredis-dev libnats-dev librabbitmq-dev librdkafka-dev libcurl4-openssl-dev libssl-dev
     libpqxx-dev libsqlitecpp-dev libsoci-dev libboost-dev python3-psycopg2
     libgtest-dev libgmock-dev librapidcheck-dev
+    pgbouncer python3-psycopg2
     redis-server nats-server rabbitmq-server nghttp2-server openssl
     maven openjdk-17-jre-headless kcat
 )

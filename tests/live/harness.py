@@ -42,7 +42,8 @@ def run(*arguments, check=True):
 class World:
     """A temporary folder with a migrated database, a configuration and the file that messages are delivered to."""
 
-    def __init__(self, batch=500, store=None, workers=1):
+    def __init__(self, batch=500, store=None, workers=1, broker=None, sections="", **more):
+        """`more`: further settings of the destination; `sections`: further text for the configuration."""
         self.folder = tempfile.TemporaryDirectory(prefix="outrider-live-")
         self.database = os.path.join(self.folder.name, "shop.db")
         store = store or f"sqlite://{self.database}"
@@ -53,8 +54,9 @@ class World:
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(
                 f'[store]\nurl = "{store}"\n\n[[destination]]\nname = "orders"\n'
-                f'broker = "file://{self.delivered}"\ntopics = ["orders.*"]\nworkers = {workers}\n\n'
-                f"[destination.batch]\nmessages = {batch}\n"
+                f'broker = "{broker or "file://" + self.delivered}"\ntopics = ["orders.*"]\nworkers = {workers}\n'
+                + "".join(f'{name} = "{value}"\n' for name, value in more.items())
+                + f"\n[destination.batch]\nmessages = {batch}\n\n{sections}"
             )
         run("migrate", "up", "--config", self.config)
 
@@ -103,6 +105,12 @@ class Relay:
         self.process.kill()
         self.process.wait()
         self.log.close()  # killing twice is fine
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         """An orderly stop, once it is up: before that a signal simply ends it."""

@@ -1,11 +1,14 @@
 """A PostgreSQL server of our own, and writers that speak to it through psql: another language, plain INSERTs."""
 
+import contextlib
 import glob
 import json
 import os
 import pwd
 import random
+import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -14,12 +17,19 @@ import uuid
 from harness import children, wait_until
 
 
-class Server:
-    """In a temporary folder, reached by a socket there, so that any number may run."""
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
-    def __init__(self):
+
+class Server:
+    """In a temporary folder, reached by a socket there, so that any number may run. OUTRIDER_PG_BIN names the folder of
+    its programs, else the newest of Debian's. `settings`: further lines for postgresql.conf."""
+
+    def __init__(self, settings=""):
         self.folder = tempfile.mkdtemp(prefix="outrider-pg-")
-        self.programs = max(glob.glob("/usr/lib/postgresql/*/bin"))
+        self.programs = os.environ.get("OUTRIDER_PG_BIN") or max(glob.glob("/usr/lib/postgresql/*/bin"))
         self.data = os.path.join(self.folder, "data")
         self.user = "postgres" if os.getuid() == 0 else None  # PostgreSQL refuses to run as root
         if self.user:
@@ -27,7 +37,7 @@ class Server:
         self.run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-sync")
         with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as file:
             file.write(
-                f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\nmax_connections = 200\n"
+                f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\nmax_connections = 200\n{settings}\n"
             )
         self.process = None
         self.start()
@@ -57,21 +67,33 @@ class Server:
         done = subprocess.run(self.psql("-Atc", sql), capture_output=True, text=True)
         return done.stdout.strip() if done.returncode == 0 else None
 
+    # Debian's client, which speaks to any server.
     def psql(self, *arguments):
-        return [os.path.join(self.programs, "psql"), "-X", "-h", self.folder, "-U", "postgres", *arguments, "postgres"]
+        return ["psql", "-X", "-h", self.folder, "-U", "postgres", *arguments, "postgres"]
 
     @property
     def url(self):
         return f"postgres://postgres@/postgres?host={self.folder}"
 
+    def stop(self, how=signal.SIGINT):
+        """SIGINT: sessions are ended; SIGQUIT: as in a crash."""
+        self.process.send_signal(how)
+        self.process.wait()
+
     def kill(self):
-        self.process.kill()
+        """Kills every process of the server at once, so that nobody is left to end in order."""
+        pid = self.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            everyone = [pid, *map(int, file.read().split())]
+        for one in everyone:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
         self.process.wait()
 
     def close(self):
-        self.process.send_signal(signal.SIGQUIT)  # at once
-        self.process.wait()
-        subprocess.run(["rm", "-rf", self.folder], check=False)
+        if self.process.poll() is None:
+            self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Writer(threading.Thread):
