@@ -62,6 +62,12 @@ TEST_F(KafkaErrors, RidesOutWhatTheLibraryMayTryAgain) {
     expect_all(publish(*broker_, many(), seconds(60)));
 }
 
+TEST_F(KafkaErrors, WaitsForABrokerThatIsSlow) {
+    for (int broker = 1; broker <= 3; ++broker) rd_kafka_mock_broker_set_rtt(cluster_, broker, 700);
+    EXPECT_TRUE(broker_->ping(in(seconds(60))));
+    expect_all(publish(*broker_, many(), seconds(60)));
+}
+
 // failures.md F58: an error after which the library does nothing any more.
 TEST_F(KafkaErrors, BuildsANewClientAfterAFatalError) {
     for (const rd_kafka_resp_err_t error :

@@ -20,7 +20,8 @@ constexpr Duration kTopicAge = std::chrono::minutes(5);
 // How long between two looks for a topic that is being created.
 constexpr Duration kLook = milliseconds(50);
 
-// How long one look for a broker takes at most before the news are read.
+// How long the first look for a broker takes at most before the news are read. Each further one
+// takes twice as long, since an answer that comes later than its look ends is lost.
 constexpr Duration kSlice = milliseconds(200);
 
 using Setting = std::pair<const char*, std::string>;
@@ -146,8 +147,8 @@ Client::~Client() {
 }
 
 Result<void> Client::connect(Deadline deadline) {
-    while (true) {
-        const Deadline slice = std::min(deadline, SystemClock().now() + kSlice);
+    for (Duration look = kSlice;; look *= 2) {
+        const Deadline slice = std::min(deadline, SystemClock().now() + look);
         const rd_kafka_metadata_t* metadata = nullptr;
         const rd_kafka_resp_err_t error =
             rd_kafka_metadata(handle_.get(), 0, nullptr, &metadata, wire::millis_left(slice));
