@@ -240,11 +240,12 @@ TEST(PostgresUnanswered, ACommitThatHappenedIsResolved) {
     const PostgresSession session(conninfo);
     const PostgresSession observer(conninfo);
     std::thread killer([&] {
+        const PostgresSession mine(conninfo);  // a connection belongs to one thread
         const std::string wait =
             "select count(pg_terminate_backend(pid)) from pg_stat_activity where wait_event = "
             "'SyncRep'";
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (observer.value(wait) == "0" && std::chrono::steady_clock::now() < deadline) {
+        while (mine.value(wait) == "0" && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
     });
