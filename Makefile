@@ -49,7 +49,7 @@ test-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) \
 		--target conformance_test relay_test postgres_test postgres_conformance_test postgres_schedule_test \
-		http_test redis_test nats_test rabbitmq_test \
+		http_test mqtt_test redis_test nats_test rabbitmq_test \
 		inbox_test postgres_inbox_test
 	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
 
@@ -114,3 +114,15 @@ coverage:
 
 clean:
 	rm -rf build
+
+# Every broker killed 20 times under load, and RabbitMQ without memory for 10 s. Part of `make chaos`.
+BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
+.PHONY: chaos-brokers
+chaos: chaos-brokers
+chaos-brokers:
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target $(BROKER_TESTS)
+	for test in $(BROKER_TESTS); do \
+		BROKER_KILLS=20 ALARM_SECONDS=10 build/release/tests/brokers/$$test \
+			--gtest_filter='*GateSuite*:*Relay.*' || exit 1; \
+	done

@@ -6,6 +6,7 @@ find_package(PkgConfig)
 # cnats by pkg-config: the CMake files of Debian's package name a static library that it does not contain.
 if(PkgConfig_FOUND)
     pkg_check_modules(HIREDIS IMPORTED_TARGET GLOBAL hiredis>=0.14)
+    pkg_check_modules(MOSQUITTO IMPORTED_TARGET GLOBAL libmosquitto>=2.0)
     pkg_check_modules(CNATS IMPORTED_TARGET GLOBAL libnats>=3.4)
     pkg_check_modules(RDKAFKA IMPORTED_TARGET GLOBAL rdkafka>=2.0)
 endif()
@@ -17,6 +18,7 @@ cmake_dependent_option(OUTRIDER_REDIS "Redis Streams (hiredis)" ON HIREDIS_FOUND
 cmake_dependent_option(OUTRIDER_KAFKA "Apache Kafka (librdkafka)" ON RDKAFKA_FOUND OFF)
 cmake_dependent_option(OUTRIDER_NATS "NATS JetStream (cnats)" ON CNATS_FOUND OFF)
 cmake_dependent_option(OUTRIDER_HTTP "HTTP (libcurl, libcrypto)" ON "CURL_FOUND;OPENSSL_FOUND" OFF)
+cmake_dependent_option(OUTRIDER_MQTT "MQTT 5 (libmosquitto)" ON MOSQUITTO_FOUND OFF)
 cmake_dependent_option(OUTRIDER_RABBITMQ "RabbitMQ (rabbitmq-c)" ON rabbitmq-c_FOUND OFF)
 
 # What they share: targets, headers, CloudEvents, URLs, sockets.
@@ -56,6 +58,16 @@ if(OUTRIDER_KAFKA)
                 brokers/kafka/facts.cc brokers/kafka/options.cc brokers/kafka/writer.cc
         PUBLIC outrider::wire
         PRIVATE PkgConfig::RDKAFKA
+    )
+endif()
+
+if(OUTRIDER_MQTT)
+    outrider_room(
+        mqtt
+        SOURCES brokers/mqtt/broker.cc brokers/mqtt/classify.cc brokers/mqtt/connection.cc brokers/mqtt/flight.cc
+                brokers/mqtt/options.cc brokers/mqtt/topic.cc brokers/mqtt/writer.cc
+        PUBLIC outrider::wire
+        PRIVATE PkgConfig::MOSQUITTO
     )
 endif()
 

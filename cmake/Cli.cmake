@@ -59,7 +59,7 @@ target_link_libraries(
     PRIVATE outrider::config outrider::admin outrider::relay outrider::sqlite_store outrider::brokers
             nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog Threads::Threads outrider_flags
 )
-foreach(broker HTTP KAFKA NATS RABBITMQ REDIS)
+foreach(broker HTTP KAFKA MQTT NATS RABBITMQ REDIS)
     if(OUTRIDER_${broker})
         string(TOLOWER ${broker} room)
         target_compile_definitions(outrider PRIVATE OUTRIDER_${broker})

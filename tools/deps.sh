@@ -3,6 +3,7 @@
 set -euo pipefail
 
 packages=(
+    libmosquitto-dev mosquitto mosquitto-clients
     build-essential cmake ninja-build ccache mold pkg-config git python3
     libsqlite3-dev libpq-dev postgresql-15 libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
     libcpp-httplib-dev

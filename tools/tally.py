@@ -22,6 +22,7 @@ REQUIRED = {
 }
 
 for suites in REQUIRED.values():
+    suites.append("mqtt_test")
     suites.append("postgres_schedule_test")
     suites += ["Inboxes/", "postgres_inbox_test"]
 for preset in ("release", "asan"):

@@ -15,6 +15,9 @@
 #ifdef OUTRIDER_KAFKA
 #include "brokers/kafka/broker.h"
 #endif
+#ifdef OUTRIDER_MQTT
+#include "brokers/mqtt/broker.h"
+#endif
 #ifdef OUTRIDER_NATS
 #include "brokers/nats/broker.h"
 #endif
@@ -190,6 +193,10 @@ constexpr BrokerEntry kBrokers[] = {
 #ifdef OUTRIDER_KAFKA
     network_entry<parse_kafka_url, make_kafka_broker>("kafka"),
     network_entry<parse_kafka_url, make_kafka_broker>("kafkas"),
+#endif
+#ifdef OUTRIDER_MQTT
+    network_entry<parse_mqtt_url, make_mqtt_broker>("mqtt"),
+    network_entry<parse_mqtt_url, make_mqtt_broker>("mqtts"),
 #endif
 #ifdef OUTRIDER_NATS
     network_entry<parse_nats_url, make_nats_broker>("nats"),

@@ -1,25 +1,13 @@
 #include "brokers/http_fixture.h"
-#include "conformance/broker_suite.h"
+#include "brokers/support/percent.h"
+#include "conformance/server_harness.h"
 
 namespace outrider {
 namespace {
 
 using live::http_receiver;
+using live::percent_decode;
 using testing::Received;
-
-// The usual reading of %XX.
-std::string decode(const std::string& text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            plain += text[i];
-            continue;
-        }
-        plain += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
-        i += 2;
-    }
-    return plain;
-}
 
 // What HTTP itself adds to every request.
 bool is_of_the_request(const std::string& name) {
@@ -36,11 +24,11 @@ Received to_received(const live::Posted& posted) {
         if (name == "outrider-id") {
             message.id = *MessageId::parse(value);
         } else if (name == "outrider-topic") {
-            message.topic = decode(value);
+            message.topic = percent_decode(value);
         } else if (name == "outrider-key") {
-            message.key = decode(value);
+            message.key = percent_decode(value);
         } else if (name == "outrider-type") {
-            message.type = decode(value);
+            message.type = percent_decode(value);
         } else if (name == "Content-Type") {
             message.content_type = value;
         } else if (name == "outrider-occurred-at") {
@@ -53,17 +41,12 @@ Received to_received(const live::Posted& posted) {
     return message;
 }
 
-class HttpHarness final : public BrokerHarness {
+class HttpHarness final : public ServerHarness<live::HttpReceiver> {
 public:
-    HttpHarness() { http_receiver().forget(); }
-    ~HttpHarness() override {
-        if (away_) http_receiver().start();
-    }
-    HttpHarness(const HttpHarness&) = delete;
-    HttpHarness& operator=(const HttpHarness&) = delete;
+    HttpHarness() : ServerHarness(http_receiver()) { http_receiver().forget(); }
 
-    std::shared_ptr<BrokerDriver> driver() override {
-        const std::string place = "http://127.0.0.1:" + std::to_string(http_receiver().port());
+    std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {
+        const std::string place = "http://127.0.0.1:" + std::to_string(port);
         return make_http_broker(*parse_http_url(place + "/hook?allow_private=true"));
     }
     std::vector<Received> received() override {
@@ -71,26 +54,9 @@ public:
         for (const auto& one : http_receiver().posted()) received.push_back(to_received(one));
         return received;
     }
-    bool take_away() override {
-        http_receiver().kill();
-        away_ = true;
-        return true;
-    }
-    void bring_back() override {
-        http_receiver().start();
-        away_ = false;
-    }
-
-private:
-    bool away_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Http,
-    BrokerSuite,
-    ::testing::Values(BrokerParameter{"http", [] { return std::make_unique<HttpHarness>(); }}),
-    [](const auto& parameters) { return parameters.param.name; }
-);
+INSTANTIATE_NETWORK_BROKER(http, HttpHarness);
 
 }  // namespace
 }  // namespace outrider

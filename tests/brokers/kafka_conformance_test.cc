@@ -54,10 +54,9 @@ public:
         }
         return received;
     }
-    bool take_away() override {
+    void take_away() override {
         kafka_server().kill();
         away_ = true;
-        return true;
     }
     void bring_back() override {
         kafka_server().start();
@@ -72,6 +71,13 @@ private:
 INSTANTIATE_TEST_SUITE_P(
     Kafka,
     BrokerSuite,
+    ::testing::Values(BrokerParameter{"kafka", [] { return std::make_unique<KafkaHarness>(); }}),
+    [](const auto& parameters) { return parameters.param.name; }
+);
+
+INSTANTIATE_TEST_SUITE_P(
+    Kafka,
+    AwaySuite,
     ::testing::Values(BrokerParameter{"kafka", [] { return std::make_unique<KafkaHarness>(); }}),
     [](const auto& parameters) { return parameters.param.name; }
 );

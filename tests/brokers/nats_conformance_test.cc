@@ -2,32 +2,21 @@
 
 #include "brokers/nats/broker.h"
 #include "brokers/support/nats_server.h"
-#include "conformance/broker_suite.h"
+#include "brokers/support/percent.h"
+#include "conformance/relay_world.h"
+#include "conformance/server_harness.h"
 
 namespace outrider {
 namespace {
 
 using live::nats_server;
+using live::percent_decode;
 using testing::Received;
-
-// The usual reading of %XX.
-std::string decode(const std::string& text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            plain += text[i];
-            continue;
-        }
-        plain += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
-        i += 2;
-    }
-    return plain;
-}
 
 std::string field(natsMsg* message, const std::string& name) {
     const char* value = nullptr;
     if (natsMsgHeader_Get(message, name.c_str(), &value) != NATS_OK) return {};
-    return decode(value);
+    return percent_decode(value);
 }
 
 std::vector<Header> own_headers(natsMsg* message) {
@@ -48,24 +37,18 @@ std::vector<Header> own_headers(natsMsg* message) {
     return headers;
 }
 
-class NatsHarness final : public BrokerHarness {
+class NatsHarness final : public ServerHarness<live::NatsServer> {
 public:
-    NatsHarness() {
+    NatsHarness() : ServerHarness(nats_server()) {
         const live::NatsClient client(nats_server().url());
         client.delete_streams();
         client.add_stream("SUITE", "suite.>");
     }
-    ~NatsHarness() override {
-        if (away_) nats_server().start();
-    }
-    NatsHarness(const NatsHarness&) = delete;
-    NatsHarness& operator=(const NatsHarness&) = delete;
 
     // The suite publishes the same ids again and counts them, so the server must not drop them.
-    std::shared_ptr<BrokerDriver> driver() override {
-        return make_nats_broker(
-            *parse_nats_url(nats_server().url() + "?target=suite.{topic}&deduplicate=false")
-        );
+    std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {
+        const std::string place = "nats://127.0.0.1:" + std::to_string(port);
+        return make_nats_broker(*parse_nats_url(place + "?target=suite.{topic}&deduplicate=false"));
     }
     std::vector<Received> received() override {
         std::vector<Received> received;
@@ -84,26 +67,22 @@ public:
         }
         return received;
     }
-    bool take_away() override {
-        nats_server().kill();
-        away_ = true;
-        return true;
-    }
-    void bring_back() override {
-        nats_server().start();
-        away_ = false;
-    }
-
-private:
-    bool away_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Nats,
-    BrokerSuite,
-    ::testing::Values(BrokerParameter{"nats", [] { return std::make_unique<NatsHarness>(); }}),
-    [](const auto& parameters) { return parameters.param.name; }
-);
+TEST(NatsRelay, WaitsForAStreamThatIsMissing) {
+    NatsHarness harness;
+    const live::NatsClient client(nats_server().url());
+    client.delete_streams();
+    live::RelayWorld world(harness.driver());
+    world.write(100);
+    world.await_refused(0);
+    client.add_stream("SUITE", "suite.>");
+    world.write(50);
+    world.finish();
+    world.expect_everything(harness.received());
+}
+
+INSTANTIATE_NETWORK_BROKER(nats, NatsHarness);
 
 }  // namespace
 }  // namespace outrider

@@ -1,4 +1,5 @@
-#include <atomic>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -316,6 +317,22 @@ TEST_F(Nats, LogsInWithAToken) {
     expect_outage(publish(*open(guarded.url("")), one()), "uthorization");
 }
 
+TEST_F(Nats, LogsInWithACredentialsFile) {
+    const TempFolder folder;
+    const std::string command =
+        "python3 '" OUTRIDER_NATS_ACCOUNT "' '" + folder.path().string() + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::stringstream accounts;
+    accounts << std::ifstream(folder.file("accounts")).rdbuf();
+    const NatsServer guarded(accounts.str(), std::nullopt);
+    const std::string creds = folder.file("user.creds");
+    NatsClient(guarded.url(), creds).add_stream("ALL", "t");
+    expect_all(publish(*open(guarded.url() + "?creds=" + creds), one()));
+    EXPECT_EQ(NatsClient(guarded.url(), creds).count("ALL"), 1U);
+    expect_outage(publish(*open(guarded.url()), one()), "uth");
+    expect_outage(publish(*open(guarded.url() + "?creds=/does/not/exist"), one()), "");
+}
+
 TEST_F(Nats, TriesEveryServer) {
     const std::string dead = "nats://127.0.0.1:" + std::to_string(free_port());
     const std::string port = std::to_string(nats_server().port());
@@ -341,6 +358,27 @@ TEST_F(Nats, VerifiesTheServersCertificate) {
     EXPECT_FALSE(open(place)->ping(in(milliseconds(300))));
     EXPECT_LT(SystemClock().now() - start, seconds(2));
     guarded.thaw();
+}
+
+TEST_F(Nats, ShowsItsOwnCertificate) {
+    const Certificates good("IP:127.0.0.1");
+    const Certificates other("IP:127.0.0.1");
+    const NatsServer guarded(
+        "tls { cert_file: \"" + good.certificate() + "\", key_file: \"" + good.key() +
+            "\", ca_file: \"" + good.authority() + "\", verify: true }",
+        std::nullopt
+    );
+    const auto ping = [&](const std::string& parameters) {
+        const std::string place = "natss://127.0.0.1:" + std::to_string(guarded.port());
+        return open(place + "?tls_ca=" + good.authority() + parameters)->ping(in(seconds(10)));
+    };
+    const auto own = [](const Certificates& from) {
+        return "&tls_cert=" + from.certificate() + "&tls_key=" + from.key();
+    };
+    const Result<void> fine = ping(own(good));
+    EXPECT_TRUE(fine) << fine.error().text;
+    EXPECT_FALSE(ping(own(other)));
+    EXPECT_FALSE(ping(""));
 }
 
 TEST_F(Nats, RefusesAServerWithoutTlsWhenItWasAskedFor) {

@@ -1,6 +1,9 @@
+#include <thread>
+
 #include "brokers/rabbitmq/broker.h"
 #include "brokers/support/rabbitmq_server.h"
-#include "conformance/broker_suite.h"
+#include "conformance/relay_world.h"
+#include "conformance/server_harness.h"
 
 namespace outrider {
 namespace {
@@ -34,22 +37,17 @@ Received to_received(const live::Fetched& fetched) {
     return message;
 }
 
-class RabbitmqHarness final : public BrokerHarness {
+class RabbitmqHarness final : public ServerHarness<live::RabbitmqServer> {
 public:
-    RabbitmqHarness() {
+    RabbitmqHarness() : ServerHarness(rabbitmq_server()) {
         live::RabbitmqClient client(rabbitmq_server().port());
+        client.remove("suite");
         client.declare("suite");
         client.bind("suite", "amq.topic", "#");
     }
-    ~RabbitmqHarness() override {
-        if (away_) rabbitmq_server().start();
-        live::RabbitmqClient(rabbitmq_server().port()).remove("suite");
-    }
-    RabbitmqHarness(const RabbitmqHarness&) = delete;
-    RabbitmqHarness& operator=(const RabbitmqHarness&) = delete;
-
-    std::shared_ptr<BrokerDriver> driver() override {
-        return make_rabbitmq_broker(*parse_rabbitmq_url(rabbitmq_server().url()));
+    std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {
+        return make_rabbitmq_broker(*parse_rabbitmq_url("amqp://127.0.0.1:" + std::to_string(port))
+        );
     }
     std::vector<Received> received() override {
         std::vector<Received> received;
@@ -58,28 +56,42 @@ public:
         }
         return received;
     }
-    bool take_away() override {
-        rabbitmq_server().kill();
-        away_ = true;
-        return true;
-    }
-    void bring_back() override {
-        rabbitmq_server().start();
-        away_ = false;
-    }
-
-private:
-    bool away_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Rabbitmq,
-    BrokerSuite,
-    ::testing::Values(BrokerParameter{
-        "rabbitmq",
-        [] { return std::make_unique<RabbitmqHarness>(); }}),
-    [](const auto& parameters) { return parameters.param.name; }
-);
+// ALARM_SECONDS: how long the server has no memory.
+TEST(RabbitmqRelay, WaitsOutAMemoryAlarm) {
+    RabbitmqHarness harness;
+    live::RelayWorld world(harness.driver());
+    world.write(200);
+    world.await_acknowledged(20);
+    const std::size_t before = world.listener().unanswered();
+    rabbitmq_server().control({"set_vm_memory_high_watermark", "0"});
+    world.write(100);
+    world.await_unanswered(before);
+    std::this_thread::sleep_for(std::chrono::seconds(live::number_from("ALARM_SECONDS", 2)));
+    rabbitmq_server().control({"set_vm_memory_high_watermark", "0.4"});
+    world.write(50);
+    world.finish();
+    EXPECT_EQ(world.listener().refused(), 0U);  // an outage costs nobody a try
+    world.expect_everything(harness.received());
+}
+
+TEST(RabbitmqRelay, WaitsWhileItsQueueIsUnbound) {
+    RabbitmqHarness harness;
+    live::RelayWorld world(harness.driver());
+    world.write(200);
+    world.await_acknowledged(20);
+    live::RabbitmqClient client(rabbitmq_server().port());
+    client.unbind("suite", "amq.topic", "#");
+    world.write(100);
+    world.await_refused(0);
+    client.bind("suite", "amq.topic", "#");
+    world.write(50);
+    world.finish();
+    world.expect_everything(harness.received());
+}
+
+INSTANTIATE_NETWORK_BROKER(rabbitmq, RabbitmqHarness);
 
 }  // namespace
 }  // namespace outrider

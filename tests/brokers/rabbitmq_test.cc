@@ -239,6 +239,18 @@ TEST_F(Rabbitmq, StopsAtTheDeadlineWhenFrozen) {
     expect_all(publish(*second, one()));
 }
 
+TEST_F(Rabbitmq, GivesUpASilentServerByItsHeartbeat) {
+    const auto broker = open_with("heartbeat=1s");
+    expect_all(publish(*broker, one()));
+    rabbitmq_server().freeze();
+    const MonoTime start = SystemClock().now();
+    expect_outage(publish(*broker, one(), seconds(60)), "eartbeat");
+    EXPECT_LT(SystemClock().now() - start, seconds(40));
+    rabbitmq_server().thaw();
+    EXPECT_TRUE(broker->ping(in(seconds(60))));
+    expect_all(publish(*broker, one()));
+}
+
 TEST_F(Rabbitmq, TakesABlockedConnectionForAnOutage) {
     const auto broker = open_shop();
     expect_all(publish(*broker, one()));

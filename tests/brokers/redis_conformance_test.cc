@@ -1,45 +1,25 @@
 #include "brokers/redis/broker.h"
 #include "brokers/redis_fixture.h"
-#include "conformance/broker_suite.h"
+#include "conformance/server_harness.h"
 
 namespace outrider {
 namespace {
 
 using testing::Received;
 
-class RedisHarness final : public BrokerHarness {
+class RedisHarness final : public ServerHarness<live::RedisServer> {
 public:
-    RedisHarness() { live::RedisClient(live::redis_server().port()).run({"FLUSHALL"}); }
-    ~RedisHarness() override {
-        if (away_) live::redis_server().start();
+    RedisHarness() : ServerHarness(live::redis_server()) {
+        live::RedisClient(port()).run({"FLUSHALL"});
     }
-    RedisHarness(const RedisHarness&) = delete;
-    RedisHarness& operator=(const RedisHarness&) = delete;
 
-    std::shared_ptr<BrokerDriver> driver() override {
-        return make_redis_broker(*parse_redis_url(live::redis_server().url()));
+    std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {
+        return make_redis_broker(*parse_redis_url("redis://127.0.0.1:" + std::to_string(port)));
     }
     std::vector<Received> received() override { return live::read_streams(); }
-    bool take_away() override {
-        live::redis_server().kill();
-        away_ = true;
-        return true;
-    }
-    void bring_back() override {
-        live::redis_server().start();
-        away_ = false;
-    }
-
-private:
-    bool away_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Redis,
-    BrokerSuite,
-    ::testing::Values(BrokerParameter{"redis", [] { return std::make_unique<RedisHarness>(); }}),
-    [](const auto& parameters) { return parameters.param.name; }
-);
+INSTANTIATE_NETWORK_BROKER(redis, RedisHarness);
 
 }  // namespace
 }  // namespace outrider

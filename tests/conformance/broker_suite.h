@@ -20,8 +20,8 @@ public:
     [[nodiscard]] virtual std::shared_ptr<BrokerDriver> driver() = 0;
     [[nodiscard]] virtual std::vector<testing::Received> received() = 0;
 
-    // Makes it unreachable, and reachable again. False: it cannot be made so.
-    virtual bool take_away() { return false; }
+    // Makes it unreachable, and reachable again. Only for those that run through AwaySuite.
+    virtual void take_away() {}
     virtual void bring_back() {}
 };
 
@@ -58,5 +58,8 @@ private:
     std::vector<std::unique_ptr<testing::Received>> kept_;
     std::vector<std::unique_ptr<std::vector<HeaderView>>> kept_headers_;
 };
+
+// What holds besides for brokers that can be away. Not for those that live in the process.
+class AwaySuite : public BrokerSuite {};
 
 }  // namespace outrider

@@ -17,6 +17,7 @@ namespace outrider::http {
 class Transfer {
 public:
     explicit Transfer(const HttpOptions& options);
+    ~Transfer() = default;
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
 

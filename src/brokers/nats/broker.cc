@@ -10,6 +10,8 @@
 #include "brokers/nats/flight.h"
 #include "brokers/nats/subject.h"
 #include "brokers/nats/writer.h"
+#include "brokers/wire/answers.h"
+#include "brokers/wire/driver.h"
 
 namespace outrider {
 namespace nats {
@@ -35,11 +37,7 @@ public:
         const Result<void> done = offer(envelopes, deadline, answers);
         if (done) return;
         connection_.reset();
-        for (Answer& answer : answers) {
-            if (answer.verdict == Verdict::unanswered && answer.reason.empty()) {
-                answer.reason = done.error().text;
-            }
-        }
+        wire::explain(answers, done.error().text);
     }
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {
@@ -98,27 +96,18 @@ private:
     std::uint64_t bursts_count_ = 0;
 };
 
-class NatsDriver final : public BrokerDriver {
-public:
-    explicit NatsDriver(NatsOptions options) : options_(std::move(options)) {}
-
-    [[nodiscard]] Result<std::unique_ptr<Broker>> open() override {
-        Result<wire::Target> target = parse_target(options_.wire.target);
-        if (!target) return target.error();
-        return std::unique_ptr<Broker>(
-            std::make_unique<NatsBroker>(options_, std::move(target).value())
-        );
-    }
-
-private:
-    const NatsOptions options_;
-};
+Result<std::unique_ptr<Broker>> open(const NatsOptions& options) {
+    Result<wire::Target> target = parse_target(options.wire.target);
+    if (!target) return target.error();
+    return std::unique_ptr<Broker>(std::make_unique<NatsBroker>(options, std::move(target).value())
+    );
+}
 
 }  // namespace
 }  // namespace nats
 
 std::shared_ptr<BrokerDriver> make_nats_broker(const NatsOptions& options) {
-    return std::make_shared<nats::NatsDriver>(options);
+    return wire::make_driver([options] { return nats::open(options); });
 }
 
 std::shared_ptr<BrokerDriver> nats_broker(std::string_view url) {

@@ -8,6 +8,7 @@
 #include "brokers/rabbitmq/route.h"
 #include "brokers/rabbitmq/watchdog.h"
 #include "brokers/rabbitmq/writer.h"
+#include "brokers/wire/driver.h"
 
 namespace outrider {
 namespace rabbitmq {
@@ -88,27 +89,19 @@ private:
     std::size_t payload_bytes_max_ = 0;
 };
 
-class RabbitmqDriver final : public BrokerDriver {
-public:
-    explicit RabbitmqDriver(RabbitmqOptions options) : options_(std::move(options)) {}
-
-    [[nodiscard]] Result<std::unique_ptr<Broker>> open() override {
-        Result<Route> route = Route::parse(options_);
-        if (!route) return route.error();
-        return std::unique_ptr<Broker>(
-            std::make_unique<RabbitmqBroker>(options_, std::move(route).value())
-        );
-    }
-
-private:
-    const RabbitmqOptions options_;
-};
+Result<std::unique_ptr<Broker>> open(const RabbitmqOptions& options) {
+    Result<Route> route = Route::parse(options);
+    if (!route) return route.error();
+    return std::unique_ptr<Broker>(
+        std::make_unique<RabbitmqBroker>(options, std::move(route).value())
+    );
+}
 
 }  // namespace
 }  // namespace rabbitmq
 
 std::shared_ptr<BrokerDriver> make_rabbitmq_broker(const RabbitmqOptions& options) {
-    return std::make_shared<rabbitmq::RabbitmqDriver>(options);
+    return wire::make_driver([options] { return rabbitmq::open(options); });
 }
 
 std::shared_ptr<BrokerDriver> rabbitmq_broker(std::string_view url) {

@@ -9,6 +9,7 @@
 #include "brokers/redis/burst.h"
 #include "brokers/redis/classify.h"
 #include "brokers/redis/connection.h"
+#include "brokers/wire/driver.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
 
@@ -192,27 +193,18 @@ private:
     std::size_t payload_bytes_max_ = 0;
 };
 
-class RedisDriver final : public BrokerDriver {
-public:
-    explicit RedisDriver(RedisOptions options) : options_(std::move(options)) {}
-
-    [[nodiscard]] Result<std::unique_ptr<Broker>> open() override {
-        Result<wire::Target> target = wire::Target::parse(options_.wire.target);
-        if (!target) return target.error();
-        return std::unique_ptr<Broker>(
-            std::make_unique<RedisBroker>(options_, std::move(target).value())
-        );
-    }
-
-private:
-    const RedisOptions options_;
-};
+Result<std::unique_ptr<Broker>> open(const RedisOptions& options) {
+    Result<wire::Target> target = wire::Target::parse(options.wire.target);
+    if (!target) return target.error();
+    return std::unique_ptr<Broker>(std::make_unique<RedisBroker>(options, std::move(target).value())
+    );
+}
 
 }  // namespace
 }  // namespace redis
 
 std::shared_ptr<BrokerDriver> make_redis_broker(const RedisOptions& options) {
-    return std::make_shared<redis::RedisDriver>(options);
+    return wire::make_driver([options] { return redis::open(options); });
 }
 
 std::shared_ptr<BrokerDriver> redis_broker(std::string_view url) {

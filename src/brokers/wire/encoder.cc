@@ -100,13 +100,22 @@ void Encoder::add_attribute(std::string_view name, std::string_view value) {
     add(keep(std::string(dialect_.attribute_prefix) + std::string(name)), keep(std::string(value)));
 }
 
+// By their prefix; where attributes have none, by their names.
+bool Encoder::is_taken_for_ours(std::string_view name, std::size_t ours_count) const {
+    if (options_.format == Format::plain) return begins_with(name, kOurs);
+    if (!dialect_.attribute_prefix.empty()) return begins_with(name, dialect_.attribute_prefix);
+    const auto end = headers_.begin() + static_cast<std::ptrdiff_t>(ours_count);
+    return std::any_of(headers_.begin(), end, [&](const HeaderView& ours) {
+        return same_name(ours.name, name);
+    });
+}
+
 // Headers that would be taken for ours are left out, a content type only where the message has one
 // of its own.
 void Encoder::add_own_headers(const Envelope& envelope) {
-    const bool is_plain = options_.format == Format::plain;
-    const std::string_view reserved = is_plain ? kOurs : dialect_.attribute_prefix;
+    const std::size_t ours_count = headers_.size();
     for (const HeaderView& header : envelope.headers) {
-        if (begins_with(header.name, reserved)) continue;
+        if (is_taken_for_ours(header.name, ours_count)) continue;
         if (same_name(header.name, kContentType)) {
             if (content_type_.empty()) content_type_ = header.value;
             continue;

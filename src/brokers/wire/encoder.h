@@ -13,7 +13,7 @@ namespace outrider::wire {
 
 // What differs from broker to broker in the names and values of headers.
 struct Dialect {
-    // Before the names of CloudEvents attributes in binary mode, e.g. "ce-".
+    // Before the names of CloudEvents attributes in binary mode, e.g. "ce-". May be empty.
     std::string_view attribute_prefix;
 
     // Headers there are lines of text, so values that are ours are percent-encoded: space, '"',
@@ -41,6 +41,7 @@ private:
     void add_attributes(const Envelope& envelope);
     void add_attribute(std::string_view name, std::string_view value);
     void add_own_headers(const Envelope& envelope);
+    [[nodiscard]] bool is_taken_for_ours(std::string_view name, std::size_t ours_count) const;
     void add(std::string_view name, std::string_view value);
     [[nodiscard]] std::string_view keep(std::string text);
 

@@ -11,6 +11,7 @@
 #include <nats/nats.h>
 
 #include "brokers/support/process.h"
+#include "support/tcp.h"
 #include "support/temp_folder.h"
 
 namespace outrider::live {
@@ -18,13 +19,17 @@ namespace outrider::live {
 // A client of NATS that is not ours: cnats as everybody uses it.
 class NatsClient {
 public:
-    explicit NatsClient(const std::string& url) {
+    // `creds`: the file of a user; empty: none.
+    explicit NatsClient(const std::string& url, const std::string& creds = {}) {
         natsOptions* options = nullptr;
         natsOptions_Create(&options);
         natsOptions_SetURL(options, url.c_str());
         natsOptions_SetTimeout(options, 1000);
         natsOptions_SetAllowReconnect(options, false);
         natsOptions_SkipServerVerification(options, true);
+        if (!creds.empty()) {
+            natsOptions_SetUserCredentialsFromFiles(options, creds.c_str(), nullptr);
+        }
         natsConnection_Connect(&connection_, options);
         natsOptions_Destroy(options);
         if (connection_ != nullptr) natsConnection_JetStream(&context_, connection_, nullptr);
@@ -112,8 +117,11 @@ inline std::string payload(const NatsClient::Message& message) {
 class NatsServer {
 public:
     // `configuration`: lines of its configuration file; `login`: "user:password@" for our own
-    // look.
-    explicit NatsServer(const std::string& configuration = {}, std::string login = {})
+    // look, or nothing, if that cannot be had so simply.
+    explicit NatsServer(
+        const std::string& configuration = {},
+        std::optional<std::string> login = std::string()
+    )
         : login_(std::move(login)) {
         std::ofstream(folder_.file("conf")) << configuration << "\n";
         start();
@@ -134,11 +142,13 @@ public:
     void freeze() const { process_->signal(SIGSTOP); }
     void thaw() const { process_->signal(SIGCONT); }
 
-    [[nodiscard]] bool answers() const { return NatsClient(url()).answers(); }
+    [[nodiscard]] bool answers() const {
+        return login_ ? NatsClient(url()).answers() : listens(port_);
+    }
     [[nodiscard]] std::string url(const std::string& login) const {
         return "nats://" + login + "127.0.0.1:" + std::to_string(port_);
     }
-    [[nodiscard]] std::string url() const { return url(login_); }
+    [[nodiscard]] std::string url() const { return url(login_.value_or("")); }
     [[nodiscard]] std::uint16_t port() const { return port_; }
 
 private:
@@ -159,7 +169,7 @@ private:
     }
 
     TempFolder folder_;
-    std::string login_;
+    std::optional<std::string> login_;
     std::uint16_t port_ = 0;
     bool was_up_ = false;
     std::optional<Process> process_;

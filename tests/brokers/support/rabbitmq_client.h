@@ -111,6 +111,18 @@ public:
         expect_good("queue.bind");
     }
 
+    void unbind(const std::string& queue, const std::string& exchange, const std::string& key) {
+        amqp_queue_unbind(
+            state_,
+            1,
+            amqp_cstring_bytes(queue.c_str()),
+            amqp_cstring_bytes(exchange.c_str()),
+            amqp_cstring_bytes(key.c_str()),
+            amqp_empty_table
+        );
+        expect_good("queue.unbind");
+    }
+
     void remove(const std::string& queue) {
         amqp_queue_delete(state_, 1, amqp_cstring_bytes(queue.c_str()), 0, 0);
         expect_good("queue.delete");

@@ -61,7 +61,8 @@ private:
     redisContext* context_;
 };
 
-// A real redis-server with a folder and a port of its own.
+// A real redis-server with a folder and a port of its own. It syncs before it answers: by default
+// it may answer up to two seconds before it even writes, and a kill loses that.
 class RedisServer {
 public:
     explicit RedisServer(std::vector<std::string> arguments = {})
@@ -104,6 +105,8 @@ private:
             folder_.path().string(),
             "--appendonly",
             "yes",
+            "--appendfsync",
+            "always",
             "--save",
             "",
             "--repl-diskless-sync-delay",

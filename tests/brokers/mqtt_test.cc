@@ -1,0 +1,356 @@
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "brokers/mqtt/broker.h"
+#include "brokers/mqtt/classify.h"
+#include "brokers/mqtt/topic.h"
+#include "brokers/support/messages.h"
+#include "brokers/support/mosquitto_server.h"
+
+namespace outrider::live {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::unique_ptr<Broker> open(const std::string& url) {
+    const Result<MqttOptions> options = parse_mqtt_url(url);
+    EXPECT_TRUE(options) << options.error().text;
+    return std::move(make_mqtt_broker(*options)->open()).value();
+}
+
+std::unique_ptr<Broker> open_with(const std::string& parameters) {
+    return open(mosquitto_server().url() + "?" + parameters);
+}
+
+// tests/support/mqtt_script.py: a server that gives every code there is.
+class Script {
+public:
+    explicit Script(int connack = 0, int receive_maximum = 100) : port_(free_port()) {
+        process_.emplace(Command{
+            {"python3",
+             OUTRIDER_MQTT_SCRIPT,
+             std::to_string(port_),
+             folder_.file("owed"),
+             std::to_string(connack),
+             std::to_string(receive_maximum)},
+            {},
+            folder_.file("log")});
+        EXPECT_TRUE(wait_until([this] { return listens(port_); }));
+    }
+
+    [[nodiscard]] std::string url() const { return "mqtt://127.0.0.1:" + std::to_string(port_); }
+
+    // How many messages were unacknowledged at most.
+    [[nodiscard]] int owed_at_most() const {
+        int most = 0;
+        std::ifstream file(folder_.file("owed"));
+        for (int owed = 0; file >> owed;) most = std::max(most, owed);
+        return most;
+    }
+
+private:
+    TempFolder folder_;
+    std::uint16_t port_;
+    std::optional<Process> process_;
+};
+
+TEST(Mqtt, PublishesAWholeBurst) {
+    const MosquittoSub reader(mosquitto_server());
+    for (const char* qos : {"1", "2"}) {
+        Messages messages;
+        for (int i = 0; i < 3000; ++i) messages.add("orders", std::to_string(i), "x");
+        const auto broker = open_with(std::string("no_subscribers=acknowledged&qos=") + qos);
+        expect_all(publish(*broker, messages));
+        EXPECT_FALSE(broker->traits().keeps_order);
+    }
+    const std::vector<Heard> heard = reader.wait_for(6000);
+    EXPECT_EQ(heard.size(), 6000U);
+    EXPECT_GE(mosquitto_server().logged("(d0, q1, r0"), 3000U);
+    EXPECT_GE(mosquitto_server().logged("(d0, q2, r0"), 3000U);
+}
+
+Messages order() {
+    testing::Received message;
+    message.topic = "orders";
+    message.key = "4 2";
+    message.type = "order.placed";
+    message.content_type = "application/json";
+    message.payload = "{\"a\":1}";
+    message.headers = {{"traceparent", "00-ab-cd-01"}, {"id", "not ours"}, {"shop", "ü"}};
+    Messages messages;
+    messages.add(message);
+    return messages;
+}
+
+TEST(Mqtt, WritesCloudEventsInBinaryMode) {
+    const MosquittoSub reader(mosquitto_server());
+    const Messages messages = order();
+    expect_all(publish(*open_with("format=cloudevents-binary&target=shop/{topic}"), messages));
+    const std::vector<Heard> heard = reader.wait_for(1);
+    ASSERT_EQ(heard.size(), 1U);
+    EXPECT_EQ(heard[0].topic, "shop/orders");
+    EXPECT_EQ(heard[0].header("id"), messages.envelopes()[0].id.to_string());
+    EXPECT_EQ(heard[0].header("specversion"), "1.0");
+    EXPECT_EQ(heard[0].header("partitionkey"), "4 2");
+    EXPECT_EQ(heard[0].header("traceparent"), "00-ab-cd-01");
+    EXPECT_EQ(heard[0].header("shop"), "ü");
+    EXPECT_EQ(heard[0].content_type, "application/json");
+    EXPECT_EQ(heard[0].payload, "{\"a\":1}");
+}
+
+TEST(Mqtt, WritesCloudEventsInStructuredMode) {
+    const MosquittoSub reader(mosquitto_server());
+    const Messages messages = order();
+    expect_all(publish(*open_with("format=cloudevents-structured"), messages));
+    const std::vector<Heard> heard = reader.wait_for(1);
+    ASSERT_EQ(heard.size(), 1U);
+    EXPECT_EQ(heard[0].content_type, "application/cloudevents+json");
+    const auto event = nlohmann::json::parse(heard[0].payload);
+    EXPECT_EQ(event.at("id"), messages.envelopes()[0].id.to_string());
+    EXPECT_EQ(event.at("data").at("a"), 1);
+}
+
+TEST(Mqtt, RefusesWhatNobodyHasSubscribedToAndDeliversItLater) {
+    const MosquittoServer server;
+    const auto broker = open(server.url());
+    const std::vector<Answer> answers = publish(*broker, one());
+    EXPECT_EQ(answers[0].verdict, Verdict::refused);
+    EXPECT_NE(answers[0].reason.find("subscribers"), std::string::npos) << answers[0].reason;
+    expect_all(publish(*open(server.url() + "?no_subscribers=acknowledged"), one()));
+    const MosquittoSub reader(server);
+    expect_all(publish(*broker, one("later")));
+    EXPECT_EQ(reader.wait_for(1)[0].payload, "later");
+}
+
+TEST(Mqtt, RetainsOnRequest) {
+    const MosquittoServer server;
+    expect_all(publish(*open(server.url() + "?retain=true"), one("last")));
+    const MosquittoSub reader(server);
+    EXPECT_EQ(reader.wait_for(1)[0].payload, "last");
+}
+
+TEST(Mqtt, CarriesAnyTopic) {
+    const MosquittoSub reader(mosquitto_server(), "a/#");
+    Messages messages;
+    messages.add("a/+/#\x01%ü", "", "1");
+    messages.add("$SYS/x", "", "2");
+    const std::vector<Answer> answers = publish(*open_with(""), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+    EXPECT_EQ(answers[1].verdict, Verdict::refused);
+    EXPECT_EQ(reader.wait_for(1)[0].topic, "a/%2B/%23%01%25ü");
+}
+
+TEST(Mqtt, TakesNoHeaderThatMqttDoesNot) {
+    const MosquittoSub reader(mosquitto_server());
+    testing::Received message;
+    message.topic = "t";
+    message.headers = {{"x", "a\x01"}};
+    Messages messages;
+    messages.add(message);
+    message.id = {};
+    message.headers = {{"x", "\xc2\x80"}};
+    messages.add(message);
+    messages.add("t", "k", "fine");
+    const std::vector<Answer> answers = publish(*open_with(""), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::unacceptable);
+    EXPECT_EQ(answers[1].verdict, Verdict::unacceptable);
+    EXPECT_EQ(answers[2].verdict, Verdict::acknowledged) << answers[2].reason;
+}
+
+TEST(Mqtt, FindsAMessageThatIsTooLarge) {
+    for (const char* limit : {"max_packet_size 2000", "message_size_limit 1500"}) {
+        const MosquittoServer server(std::string("allow_anonymous true\n") + limit);
+        const MosquittoSub reader(server);
+        Messages messages;
+        for (int i = 0; i < 64; ++i) {
+            messages.add("t", std::to_string(i), std::string(i == 40 ? 3000 : 100, 'x'));
+        }
+        const std::vector<Answer> answers = publish(*open(server.url()), messages);
+        EXPECT_EQ(answers[40].verdict, Verdict::unacceptable) << limit << answers[40].reason;
+        EXPECT_EQ(count(answers, Verdict::acknowledged), 63U) << limit << answers[41].reason;
+        std::set<std::string> ids;
+        for (const Heard& heard : reader.wait_for(63)) ids.insert(heard.header("outrider-id"));
+        EXPECT_EQ(ids.size(), 63U);
+    }
+}
+
+TEST(Mqtt, TurnsEveryReasonCodeIntoItsVerdict) {
+    const Script server;
+    for (const char* end : {"?qos=1", "?qos=2&no_subscribers=acknowledged"}) {
+        const MqttOptions options = *parse_mqtt_url(server.url() + end);
+        std::vector<int> codes = {0, 16};
+        for (int code = 128; code <= 162; ++code) codes.push_back(code);
+        Messages messages;
+        for (const int code : codes) messages.add("code/" + std::to_string(code), "", "x");
+        const auto broker = std::move(make_mqtt_broker(options)->open()).value();
+        const std::vector<Answer> answers = publish(*broker, messages, seconds(60));
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+            const Verdict expected = mqtt::classify(codes[i], options.no_subscribers);
+            EXPECT_EQ(answers[i].verdict, expected) << codes[i] << answers[i].reason;
+            EXPECT_EQ(answers[i].reason.empty(), expected == Verdict::acknowledged) << codes[i];
+        }
+    }
+}
+
+TEST(Mqtt, RespectsTheReceiveMaximum) {
+    const Script server(0, 3);
+    Messages messages;
+    for (int i = 0; i < 20; ++i) messages.add("t", std::to_string(i), "x");
+    expect_all(publish(*open(server.url()), messages, seconds(60)));
+    EXPECT_EQ(server.owed_at_most(), 3);
+}
+
+TEST(Mqtt, TakesARefusedOrEndedSessionForAnOutage) {
+    const Script closed(137);
+    expect_outage(publish(*open(closed.url()), one()), "busy");
+    const Script server;
+    Messages messages;
+    messages.add("bye/139", "", "x");
+    expect_outage(publish(*open(server.url()), messages), "");
+}
+
+TEST(Mqtt, LogsIn) {
+    const TempFolder folder;
+    const std::string passwords = folder.file("passwords");
+    std::ofstream(passwords).flush();
+    const std::string command =
+        "mosquitto_passwd -b '" + passwords + "' me opensesame && chmod 644 '" + passwords + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::ofstream(folder.file("rules")) << "user me\ntopic readwrite good/#\n";
+    const MosquittoServer server(
+        "allow_anonymous false\npassword_file " + passwords + "\nacl_file " + folder.file("rules")
+    );
+    const MosquittoSub reader(server, "good/#", {"-u", "me", "-P", "opensesame"});
+    const std::vector<Answer> wrong = publish(*open(server.url("me:opensimsim@")), one());
+    expect_outage(wrong, "uthori");
+    EXPECT_EQ(wrong[0].reason.find("opensimsim"), std::string::npos);
+    expect_outage(publish(*open(server.url()), one()), "uthori");
+    Messages messages;
+    messages.add("good/a", "a", "1");
+    messages.add("bad/b", "b", "2");
+    messages.add("good/c", "c", "3");
+    const std::vector<Answer> answers = publish(*open(server.url("me:opensesame@")), messages);
+    EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << answers[0].reason;
+    EXPECT_EQ(answers[1].verdict, Verdict::refused) << answers[1].reason;
+    EXPECT_EQ(answers[2].verdict, Verdict::acknowledged) << answers[2].reason;
+}
+
+TEST(Mqtt, VerifiesTheServersCertificate) {
+    const Certificates good("IP:127.0.0.1");
+    const Certificates other("IP:127.0.0.1");
+    const Certificates misnamed("DNS:elsewhere");
+    const MosquittoServer server("allow_anonymous true", &good);
+    const MosquittoServer stranger("allow_anonymous true", &misnamed);
+    const auto ping = [](const MosquittoServer& to, const std::string& parameters) {
+        return open("mqtts://127.0.0.1:" + std::to_string(to.port()) + "?" + parameters)
+            ->ping(in(seconds(20)));
+    };
+    const Result<void> fine = ping(server, "tls_ca=" + good.authority());
+    EXPECT_TRUE(fine) << fine.error().text;
+    EXPECT_FALSE(ping(server, "tls_ca=" + other.authority()));
+    EXPECT_FALSE(ping(server, ""));
+    EXPECT_FALSE(ping(server, "tls_ca=/does/not/exist"));
+    EXPECT_FALSE(ping(stranger, "tls_ca=" + misnamed.authority()));
+    const MosquittoSub reader(server, "#", {"--cafile", good.authority()});
+    expect_all(publish(
+        *open("mqtts://127.0.0.1:" + std::to_string(server.port()) + "?tls_ca=" + good.authority()),
+        one()
+    ));
+    EXPECT_EQ(reader.wait_for(1).size(), 1U);
+    server.freeze();
+    EXPECT_FALSE(
+        open("mqtts://127.0.0.1:" + std::to_string(server.port()))->ping(in(milliseconds(300)))
+    );
+    server.thaw();
+}
+
+TEST(Mqtt, DemandsClientCertificatesToo) {
+    const Certificates good("IP:127.0.0.1");
+    const MosquittoServer server("allow_anonymous true\nrequire_certificate true", &good);
+    const std::string url =
+        "mqtts://127.0.0.1:" + std::to_string(server.port()) + "?tls_ca=" + good.authority();
+    const Result<void> fine =
+        open(url + "&tls_cert=" + good.certificate() + "&tls_key=" + good.key())
+            ->ping(in(seconds(20)));
+    EXPECT_TRUE(fine) << fine.error().text;
+    EXPECT_FALSE(open(url)->ping(in(seconds(20))));
+}
+
+TEST(Mqtt, StopsAtTheDeadlineWhenFrozen) {
+    const MosquittoSub reader(mosquitto_server());
+    Messages many;
+    for (int i = 0; i < 500; ++i) many.add("t", std::to_string(i), std::string(20'000, 'x'));
+    const auto broker = open_with("");
+    expect_all(publish(*broker, one()));
+    mosquitto_server().freeze();
+    const MonoTime start = SystemClock().now();
+    expect_outage(publish(*broker, one(), milliseconds(300)), "");
+    expect_outage(publish(*broker, many, milliseconds(300)), "");
+    EXPECT_FALSE(broker->ping(in(milliseconds(200))));
+    EXPECT_LT(SystemClock().now() - start, seconds(20));
+    mosquitto_server().thaw();
+    EXPECT_TRUE(broker->ping(in(seconds(30))));
+    expect_all(publish(*broker, one()));
+}
+
+TEST(Mqtt, ComesBackAfterItsConnectionWasClosed) {
+    MosquittoServer server;
+    const auto broker = open(server.url() + "?no_subscribers=acknowledged");
+    expect_all(publish(*broker, one()));
+    server.kill();
+    server.start();
+    expect_all(publish(*broker, one()));
+}
+
+TEST(Mqtt, TriesEveryServer) {
+    const std::string dead = "mqtt://127.0.0.1:" + std::to_string(free_port());
+    const std::string port = std::to_string(mosquitto_server().port());
+    expect_all(publish(*open(dead + ",127.0.0.1:" + port + "?no_subscribers=acknowledged"), one()));
+    expect_outage(publish(*open(dead), one()), "127.0.0.1");
+}
+
+TEST(MqttClassify, KnowsWhatIsWhose) {
+    const auto verdict = [](int code) { return mqtt::classify(code, NoSubscribers::refused); };
+    EXPECT_EQ(verdict(0), Verdict::acknowledged);
+    EXPECT_EQ(verdict(16), Verdict::refused);
+    EXPECT_EQ(mqtt::classify(16, NoSubscribers::acknowledged), Verdict::acknowledged);
+    for (const int code : {128, 131, 135, 144, 151}) EXPECT_EQ(verdict(code), Verdict::refused);
+    for (const int code : {149, 153}) EXPECT_EQ(verdict(code), Verdict::unacceptable);
+    for (const int code : {145, 146, 1, 17, 24, -1}) EXPECT_EQ(verdict(code), Verdict::unanswered);
+}
+
+TEST(MqttUrl, ReadsOptions) {
+    const Result<MqttOptions> options = parse_mqtt_url(
+        "mqtt://me:pw@a,b:5000?qos=2&retain=true&no_subscribers=acknowledged&keepalive=0s"
+    );
+    ASSERT_TRUE(options) << options.error().text;
+    EXPECT_EQ(wire::to_string(options->endpoints[0]), "a:1883");
+    EXPECT_EQ(wire::to_string(options->endpoints[1]), "b:5000");
+    EXPECT_EQ(options->user, "me");
+    EXPECT_EQ(options->qos, 2U);
+    EXPECT_TRUE(options->retain);
+    EXPECT_EQ(options->no_subscribers, NoSubscribers::acknowledged);
+    EXPECT_EQ(options->keepalive, seconds(0));
+    EXPECT_EQ(parse_mqtt_url("mqtts://a")->endpoints[0].port, 8883);
+}
+
+TEST(MqttUrl, SaysWhatItCannotDo) {
+    const auto complaint = [](std::string_view url) {
+        const Result<MqttOptions> options = parse_mqtt_url(url);
+        return options ? std::string("fine") : options.error().text;
+    };
+    EXPECT_NE(complaint("mqtt://a?qos=0").find("1 or 2"), std::string::npos);
+    EXPECT_NE(complaint("mqtt://a?qos=2").find("no_subscribers"), std::string::npos);
+    EXPECT_NE(complaint("mqtt://a/b").find("target"), std::string::npos);
+    EXPECT_NE(complaint("mqtts://a?tls_cert=x").find("belong together"), std::string::npos);
+    EXPECT_NE(complaint("mqtt://a?tls_ca=x").find("mqtts:"), std::string::npos);
+    EXPECT_NE(complaint("mqtt://a?target=x/%23").find("wildcard"), std::string::npos);
+    EXPECT_NE(complaint("mqtt://a?keepalive=1s").find("5s"), std::string::npos);
+    EXPECT_NE(complaint("mqtt://a?ack_wait=0s").find("longer"), std::string::npos);
+    EXPECT_NE(complaint("http://a").find("mqtt:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace outrider::live
