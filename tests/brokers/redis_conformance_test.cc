@@ -11,6 +11,7 @@ class RedisHarness final : public ServerHarness<live::RedisServer> {
 public:
     RedisHarness() : ServerHarness(live::redis_server()) {
         live::RedisClient(port()).run({"FLUSHALL"});
+        live::redis_server().set("appendfsync", "always");
     }
 
     std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {

@@ -24,6 +24,7 @@ protected:
         client.run({"FLUSHALL"});
         for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
                  {"maxmemory", "0"},
+                 {"appendfsync", "always"},
                  {"maxmemory-policy", "noeviction"},
                  {"proto-max-bulk-len", "512mb"}}) {
             client.run({"CONFIG", "SET", name, value});

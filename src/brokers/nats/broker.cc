@@ -35,9 +35,8 @@ public:
         override {
         if (envelopes.empty()) return;
         const Result<void> done = offer(envelopes, deadline, answers);
-        if (done) return;
-        connection_.reset();
-        wire::explain(answers, done.error().text);
+        if (!done) connection_.reset();
+        wire::explain(answers, done ? "no answer before the deadline" : done.error().text);
     }
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {

@@ -107,7 +107,12 @@ bool Process::is_running() {
 }
 
 void Process::signal(int number) const {
-    if (!is_over_) ::kill(-id_, number);
+    if (is_over_) return;
+    ::kill(-id_, number);
+    // A busy machine takes a while to stop a process of many threads.
+    siginfo_t state{};
+    if (number == SIGSTOP)
+        ::waitid(P_PID, static_cast<id_t>(id_), &state, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 void Process::kill() {
