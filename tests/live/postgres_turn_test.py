@@ -5,8 +5,9 @@ import threading
 import time
 import unittest
 
+from gate import Gate
 from harness import Relay, World, wait_until
-from postgres import Server
+from postgres import Server, free_port
 from receiver import Receiver
 from shop import Clerk, Shop
 
@@ -21,8 +22,8 @@ BLOCKED = """select max(clock_timestamp() - l.waitstart) from pg_locks l join pg
 
 
 class PostgresTurn(unittest.TestCase):
-    def set_up(self, workers=1, batch=500, delay=0.0, relay="", **more):
-        self.server = Server("max_prepared_transactions = 50")
+    def set_up(self, workers=1, batch=500, delay=0.0, relay="", settings="", **more):
+        self.server = Server("max_prepared_transactions = 50\n" + settings)
         self.addCleanup(self.server.close)
         self.receiver = Receiver(delay)
         self.addCleanup(self.receiver.close)
@@ -75,6 +76,35 @@ class PostgresTurn(unittest.TestCase):
         self.assertNotEqual(self.server.query("select sum(turn) from outrider.cursor"), turns)
         self.assertEqual(frozen.stop(), 0)
         self.assertEqual(other.stop(), 0)
+
+    def test_a_silent_network_frees_the_lanes(self):
+        """Neither the publish deadline nor the end of a process does it here: the server must notice by itself."""
+        port = free_port()
+        os.environ["PGPORT"] = str(port)  # for everybody who goes by the server's own socket
+        self.addCleanup(os.environ.pop, "PGPORT")
+        self.set_up(settings=f"listen_addresses = '127.0.0.1'\nport = {port}", publish_deadline="10m")
+        near = self.world.config
+        gate = Gate(port)
+        self.addCleanup(gate.close)
+        with open(near, encoding="utf-8") as file:
+            text = file.read().replace(self.server.url, f"postgres://postgres@127.0.0.1:{gate.port}/postgres")
+        self.world.config = near + ".far"
+        with open(self.world.config, "w", encoding="utf-8") as file:
+            file.write(text)
+        cut_off = Relay(self.world)
+        self.world.config = near
+        self.receiver.open.clear()
+        self.insert(1)
+        wait_until("the turn to be under way", lambda: len(self.receiver.posted) == 1)
+        gate.go_dark()
+        start = time.monotonic()
+        other = Relay(self.world)
+        wait_until("the other to take over", lambda: len(self.receiver.posted) == 2)
+        print(f"\n  lanes free {time.monotonic() - start:.1f} s after the network went silent")
+        self.receiver.open.set()
+        wait_until("it to be settled", lambda: self.world.pending() == 0)
+        self.assertEqual(other.stop(), 0)
+        cut_off.kill()
 
     def test_slow_turns_do_not_starve_truncation_nor_does_it_stall_anybody(self):
         """Every worker is always in a turn; segments are emptied all the same."""

@@ -50,6 +50,14 @@ constexpr std::array kKeywords = {
 };
 constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000", "UTF8"};
 
+// The same for the server's end: only what it notices itself frees our lanes. Ten seconds of
+// silence.
+constexpr const char* kServerSide =
+    "select set_config('tcp_keepalives_idle', '4', false), "
+    "set_config('tcp_keepalives_interval', '2', false), "
+    "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10000', "
+    "false)";
+
 std::uint64_t big_endian(std::string_view bytes) {
     std::uint64_t value = 0;
     for (const char c : bytes) value = (value << 8U) | static_cast<unsigned char>(c);
@@ -141,6 +149,8 @@ Result<Connection> Connection::open(const std::string& conninfo) {
     const Result<Rows> pid = connection.run("select pg_backend_pid()");
     if (!pid) return pid.error();
     connection.pooled_ = pid->integer(0, 0) != PQbackendPID(connection.get());
+    if (connection.is_pooled()) return connection;
+    if (const Result<Rows> set = connection.run(kServerSide); !set) return set.error();
     return connection;
 }
 
