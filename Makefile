@@ -47,7 +47,7 @@ test-asan:
 
 test-tsan:
 	cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS) \
+	cmake --build --preset tsan -j $(JOBS) --target postgres_admin_test \
 		--target conformance_test relay_test postgres_test postgres_conformance_test postgres_schedule_test \
 		http_test mqtt_test redis_test nats_test rabbitmq_test \
 		inbox_test postgres_inbox_test

@@ -15,7 +15,7 @@ target_compile_definitions(outrider_config PRIVATE TOML_HEADER_ONLY=0 TOML_SHARE
 
 outrider_room(
     admin
-    SOURCES admin/documents.cc
+    SOURCES admin/doctor.cc admin/documents.cc
     PUBLIC outrider::core
     PRIVATE nlohmann_json::nlohmann_json
 )
@@ -23,6 +23,7 @@ outrider_room(
 add_executable(
     outrider
     cli/main.cc
+    cli/adopt.cc
     cli/child.cc
     cli/completion.cc
     cli/config.cc
@@ -33,6 +34,7 @@ add_executable(
     cli/demo_shop.cc
     cli/demo_view.cc
     cli/destination.cc
+    cli/doctor.cc
     cli/drain.cc
     cli/drivers.cc
     cli/enqueue.cc
@@ -45,6 +47,7 @@ add_executable(
     cli/paths.cc
     cli/probe.cc
     cli/relay.cc
+    cli/replay.cc
     cli/signals.cc
     cli/status.cc
     cli/table.cc

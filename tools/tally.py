@@ -27,6 +27,8 @@ for suites in REQUIRED.values():
     suites += ["Inboxes/", "postgres_inbox_test"]
 for preset in ("release", "asan"):
     REQUIRED[preset] += ["live.fragile_test", "live.parcels_test", "example.08"]
+for suites in REQUIRED.values():
+    suites.append("postgres_admin_test")
 
 
 def read(file):

@@ -165,6 +165,11 @@ std::string schema_document(const SchemaVersion& version) {
         {"remarks", version.remarks}});
 }
 
+std::string adoption_document(const Adoption& adoption) {
+    return dump(Json{{"was_foreign", adoption.was_foreign}, {"carried_over", adoption.carried_over}}
+    );
+}
+
 std::string enqueued_document(const MessageId& id) {
     return dump(Json{{"id", id.to_string()}});
 }

@@ -63,6 +63,9 @@ struct BrokerFinding {
 // {"installed", "newest", "up_to_date", "remarks"}
 [[nodiscard]] std::string schema_document(const SchemaVersion& version);
 
+// {"was_foreign", "carried_over"}
+[[nodiscard]] std::string adoption_document(const Adoption& adoption);
+
 // {"id"}
 [[nodiscard]] std::string enqueued_document(const MessageId& id);
 

@@ -55,6 +55,21 @@ struct DeadArguments {
     bool yes = false;
 };
 
+struct ReplayArguments {
+    std::string destination;
+    std::string from;
+    std::string topic;
+    std::string key;
+    bool has_key = false;
+    bool dry_run = false;
+    bool yes = false;
+};
+
+struct AdoptArguments {
+    bool follow_promotions = false;
+    bool yes = false;
+};
+
 struct DestinationArguments {
     std::string name;
     bool yes = false;

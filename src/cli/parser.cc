@@ -51,6 +51,8 @@ struct Line {
     EnqueueArguments enqueue;
     StatusArguments status;
     DeadArguments dead;
+    ReplayArguments replay;
+    AdoptArguments adopt;
     DestinationArguments destination;
     DemoOptions demo;
     std::string shell;
@@ -202,6 +204,44 @@ void add_dead(CLI::App& app, Line& line) {
     on_parsed(discard, line, [&line] { return dead_discard(line.common, line.dead); });
 }
 
+constexpr const char* kReplayFooter =
+    R"(Messages that the destination has passed and the store still keeps (relay.retention) are
+copied among those that wait, due at once, with the same id. Order: the replayed messages of
+a key go out in their old order; what the destination has not received of that key comes
+behind them. Nothing is promised across keys. Messages that wait already, or died, are left
+alone (see 'outrider dead'). On SQLite, writers wait while it copies.
+
+Examples:
+  outrider replay --destination orders --from 2026-11-15T12:00:00Z --dry-run
+  outrider replay --destination orders --from=-2h --topic 'orders.*' --yes
+  outrider replay --destination audit --from 1 --key customer-1)";
+
+void add_replay(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "replay", "Send messages of the history once more");
+    ReplayArguments& to = line.replay;
+    verb.add_option("--destination", to.destination, "To which destination")
+        ->type_name("NAME")
+        ->required();
+    verb.add_option("--from", to.from, "From when, or from which number of the log")
+        ->type_name("TIME|SEQ")
+        ->required();
+    verb.add_option("--topic", to.topic, "Only of topics like this; * matches anything")
+        ->type_name("PATTERN");
+    verb.add_option_function<std::string>(
+            "--key",
+            [&to](const std::string& key) {
+                to.key = key;
+                to.has_key = true;
+            },
+            "Only of this key"
+    )
+        ->type_name("TEXT");
+    verb.add_flag("--dry-run", to.dry_run, "Only count");
+    verb.add_flag("--yes", to.yes, "Do not ask");
+    verb.footer(kReplayFooter);
+    on_parsed(verb, line, [&line] { return replay_history(line.common, line.replay); });
+}
+
 void add_destination(CLI::App& app, Line& line) {
     CLI::App& group =
         add_verb(app, "destination", "List, test, pause, resume or forget destinations");
@@ -227,6 +267,31 @@ void add_destination(CLI::App& app, Line& line) {
     test.add_option("--topic", line.destination.topic, "The topic of that message")
         ->type_name("TOPIC");
     on_parsed(test, line, [&line] { return destination_test(line.common, line.destination); });
+}
+
+void add_doctor(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "doctor", "Look for what is wrong, and say what to do");
+    verb.footer(
+        "Exits 4 if there is a warning or a fault, 0 if there are only hints.\n\n"
+        "Examples:\n  outrider doctor\n  outrider doctor --json"
+    );
+    on_parsed(verb, line, [&line] { return run_doctor(line.common); });
+}
+
+void add_adopt(CLI::App& app, Line& line) {
+    CLI::App& verb = add_verb(app, "adopt", "Take over a restored, copied or promoted log");
+    verb.add_flag(
+        "--follow-promotions",
+        line.adopt.follow_promotions,
+        "Later promotions of this cluster need no adoption"
+    );
+    verb.add_flag("--yes", line.adopt.yes, "Do not ask");
+    verb.footer(
+        "Relays refuse a log that comes from another cluster or timeline. Make sure that nobody\n"
+        "relays the original any more, then adopt it, as the owner of the schema: nothing is lost\n"
+        "and nothing repeated.\n\nExample:\n  outrider adopt --yes"
+    );
+    on_parsed(verb, line, [&line] { return adopt_log(line.common, line.adopt); });
 }
 
 void add_config(CLI::App& app, Line& line) {
@@ -278,7 +343,10 @@ void build(CLI::App& app, Line& line) {
     add_relay(app, line);
     add_status(app, line);
     add_dead(app, line);
+    add_replay(app, line);
     add_destination(app, line);
+    add_doctor(app, line);
+    add_adopt(app, line);
     add_config(app, line);
 #ifdef OUTRIDER_POSTGRES
     add_table(app, line);

@@ -34,9 +34,10 @@ std::optional<Duration> parse_offset(std::string_view text) {
 }  // namespace
 
 std::optional<WallTime> parse_moment(const std::string& text, WallTime now) {
-    if (text.starts_with('+')) {
+    if (text.starts_with('+') || text.starts_with('-')) {
         const std::optional<Duration> delay = parse_duration(text.substr(1));
-        return delay ? std::optional(now + *delay) : std::nullopt;
+        if (!delay) return std::nullopt;
+        return text.starts_with('+') ? now + *delay : now - *delay;
     }
     std::tm parts{};
     const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);

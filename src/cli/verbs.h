@@ -19,6 +19,11 @@ int dead_show(const CommonArguments& common, const DeadArguments& arguments);
 int dead_replay(const CommonArguments& common, const DeadArguments& arguments);
 int dead_discard(const CommonArguments& common, const DeadArguments& arguments);
 
+int replay_history(const CommonArguments& common, const ReplayArguments& arguments);
+
+int run_doctor(const CommonArguments& common);
+int adopt_log(const CommonArguments& common, const AdoptArguments& arguments);
+
 int destination_list(const CommonArguments& common);
 int destination_pause(const CommonArguments& common, const DestinationArguments& arguments);
 int destination_resume(const CommonArguments& common, const DestinationArguments& arguments);

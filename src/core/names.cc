@@ -4,6 +4,7 @@
 #include "outrider/destination.h"
 #include "outrider/error.h"
 
+#include "core/finding.h"
 #include "core/observer.h"
 #include "core/verdict.h"
 
@@ -85,6 +86,18 @@ std::string_view to_string(CircuitState state) {
             return "open";
         case CircuitState::half_open:
             return "half-open";
+    }
+    return "?";
+}
+
+std::string_view to_string(Gravity gravity) {
+    switch (gravity) {
+        case Gravity::hint:
+            return "hint";
+        case Gravity::warning:
+            return "warning";
+        case Gravity::fault:
+            return "fault";
     }
     return "?";
 }

@@ -8,6 +8,7 @@
 #include "outrider/destination.h"
 
 #include "core/batch.h"
+#include "core/finding.h"
 #include "core/result.h"
 
 namespace outrider {
@@ -70,6 +71,22 @@ struct DeadFilter {
     std::size_t limit = 100;  // at most this many, oldest first
 };
 
+// Which messages of the history of a destination. Every field that is set must match.
+struct ReplayFilter {
+    std::string destination;
+    std::optional<std::int64_t> from_seq;  // this number of the log, or a later one
+    std::optional<WallTime> from_time;     // happened then or later
+    std::optional<std::string> topic;      // a pattern
+    std::optional<std::string> key;
+};
+
+// What adopt() found and did.
+struct Adoption {
+    bool was_foreign = false;
+    std::uint64_t carried_over =
+        0;  // messages that wait now, since no destination had handled them
+};
+
 struct SchemaVersion {
     int installed = 0;  // 0: none
     int newest = 0;     // known to this build
@@ -110,6 +127,27 @@ public:
 
     // Gone for good. Returns how many.
     [[nodiscard]] virtual Result<std::uint64_t> discard_dead(const DeadFilter& filter) = 0;
+
+    // Sends messages that a destination has passed, and the log still keeps, on their way once
+    // more, with the same id and a fresh count of tries; `dry_run` only counts them. They wait like
+    // messages that were refused: those of a key go out in their old order, and what the
+    // destination has not received of that key when the replay is asked for comes behind them (on
+    // SQLite save what is in flight at that moment). What waits or died already is left alone.
+    // All of a key is replayed, or nothing of it. Nothing: no such destination.
+    [[nodiscard]] virtual Result<std::optional<std::uint64_t>> replay(
+        const ReplayFilter& filter,
+        bool dry_run
+    ) = 0;
+
+    // Looks for what is wrong, or could go wrong, with the database as a store: read-only, and
+    // bounded in what it reads. How destinations stand is in backlog().
+    [[nodiscard]] virtual Result<std::vector<Finding>> examine() = 0;
+
+    // Takes over a log that was restored from a dump, copied, or promoted with its server, and that
+    // relays therefore refuse: nothing is lost and nothing repeated. Only when nobody relays the
+    // original any more. `follow_promotions`: from now on a promotion of this cluster needs no
+    // adoption. Stores whose logs may be moved freely do nothing.
+    [[nodiscard]] virtual Result<Adoption> adopt(bool follow_promotions) = 0;
 
     // A paused destination is not claimed for until resumed. False: no such destination.
     [[nodiscard]] virtual Result<bool> set_paused(std::string_view destination, bool paused) = 0;

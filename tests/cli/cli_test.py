@@ -346,6 +346,84 @@ class Relay(CliTest):
         self.assertEqual(len(self.lines()), 1)
 
 
+class Replay(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out("migrate", "up")
+        for number in range(3):
+            self.out("enqueue", "orders.x", str(number), "--key", "k")
+        self.out("enqueue", "orders.y", "other", "--key", "j")
+        self.run_outrider("relay", "--drain")
+
+    def payloads(self):
+        return [line["payload"] for line in self.lines()]
+
+    def test_history_is_sent_once_more(self):
+        words = ("replay", "--destination", "orders", "--from", "2", "--key", "k")
+        self.assertEqual(
+            self.json(*words, "--dry-run"), {"matched": 2, "replayed": 0, "dry_run": True}
+        )
+        self.assertIn("add --yes", self.error(*words, expect=2))
+        self.assertIn("sending 2 messages to 'orders'", self.out(*words, "--yes"))
+        self.out("enqueue", "orders.x", "new", "--key", "k")
+        self.run_outrider("relay", "--drain")
+        self.assertEqual(self.payloads(), ["0", "1", "2", "other", "1", "2", "new"])
+
+    def test_it_begins_at_a_moment(self):
+        words = ("replay", "--destination", "orders", "--yes", "--json")
+        self.assertEqual(json.loads(self.out(*words, "--from=-1h", "--topic", "*.y"))["replayed"], 1)
+        self.error(*words, "--from", "2100-01-01T00:00:00Z", expect=5)
+        self.assertIn("2026-11-15T12:00:00Z", self.error(*words, "--from", "noon", expect=2))
+        self.assertIn("nobody", self.error("replay", "--destination", "nobody", "--from", "1", expect=5))
+
+    def test_a_replay_under_a_relay_that_is_killed_loses_nothing(self):
+        relay = self.start("relay")
+        self.out("replay", "--destination", "orders", "--from", "1", "--yes")
+        for _ in range(3):
+            relay.kill()
+            relay.communicate()
+            relay = self.start("relay")
+        relay.kill()
+        relay.communicate()
+        self.run_outrider("relay", "--drain")
+        self.assertEqual(self.status()["parked"], 0)
+        counts = [self.payloads().count(one) for one in ("0", "1", "2", "other")]
+        self.assertGreaterEqual(min(counts), 2)
+
+
+class Doctor(CliTest):
+    def test_it_says_what_to_do_and_exits_4(self):
+        self.out("migrate", "up")
+        self.assertIn("all is well", self.out("doctor"))
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute("drop trigger outrider_message_number")
+        database.close()
+        self.assertIn("fault number_guard", self.out("doctor", expect=4))
+        document = self.json("doctor", expect=4)
+        self.assertFalse(document["healthy"])
+        self.assertEqual([one["code"] for one in document["findings"]], ["number_guard"])
+        self.assertLessEqual({"gravity", "code", "what", "advice"}, document["findings"][0].keys())
+
+    def test_it_looks_at_destinations_too(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "stray", "x")
+        self.assertIn("hint unrouted", self.out("doctor"))
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute(
+                "insert into outrider_message (topic, payload, occurred_at) values ('orders.x', 'x', 1)"
+            )
+        database.close()
+        self.assertIn("fault unserved", self.out("doctor", expect=4))
+
+    def test_a_missing_migration_is_found(self):
+        sqlite3.connect(self.folder / "shop.db").execute("create table mine (x)").connection.close()
+        self.assertIn("fault migration", self.out("doctor", expect=4))
+
+    def test_sqlite_has_nothing_to_adopt(self):
+        self.out("migrate", "up")
+        self.assertEqual(self.json("adopt", "--yes"), {"was_foreign": False, "carried_over": 0})
+
+
 class DeadLetters(CliTest):
     def setUp(self):
         super().setUp()

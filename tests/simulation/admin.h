@@ -33,6 +33,13 @@ public:
     Result<std::uint64_t> discard_dead(const DeadFilter& filter) override {
         return admin_->discard_dead(filter);
     }
+    Result<std::optional<std::uint64_t>> replay(const ReplayFilter& filter, bool dry_run) override {
+        return admin_->replay(filter, dry_run);
+    }
+    Result<std::vector<Finding>> examine() override { return admin_->examine(); }
+    Result<Adoption> adopt(bool follow_promotions) override {
+        return admin_->adopt(follow_promotions);
+    }
     Result<bool> set_paused(std::string_view destination, bool paused) override {
         return admin_->set_paused(destination, paused);
     }

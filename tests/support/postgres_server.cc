@@ -174,4 +174,27 @@ std::string PostgresServer::create_database() {
     return conninfo(name);
 }
 
+void PostgresServer::dump(const std::string& from, const std::string& to) const {
+    const std::string command = programs_ + "/pg_dump --no-owner --no-privileges -d '" + from +
+                                "' | " + programs_ + "/psql -qX -v ON_ERROR_STOP=1 -d '" + to +
+                                "' > /dev/null";
+    // NOLINTNEXTLINE(cert-env33-c): the command is ours
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("cannot copy the database");
+}
+
+// Recovery from an archive that has nothing ends at once, and every recovery from an archive begins
+// a timeline.
+void PostgresServer::promote() {
+    kill(SIGINT);
+    std::ofstream(folder_.file("data/postgresql.conf"), std::ios::app)
+        << "restore_command = 'false'\n";
+    std::ofstream(folder_.file("data/recovery.signal")).close();
+    give_to_postgres(folder_.file("data/recovery.signal"));
+    start();
+    const PostgresSession session(conninfo("postgres"));
+    while (session.value("select pg_is_in_recovery()") == "t") {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
 }  // namespace outrider

@@ -53,6 +53,12 @@ public:
     std::string create_database();
     [[nodiscard]] std::string conninfo(const std::string& database) const;
 
+    // Copies a database of this server into an empty one of any, by pg_dump and psql.
+    void dump(const std::string& from, const std::string& to) const;
+
+    // The same data on a new timeline, as after a failover.
+    void promote();
+
     void start();
     void kill(int signal);  // and waits for the end
 

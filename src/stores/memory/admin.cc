@@ -15,6 +15,19 @@ bool fits(const DeadFilter& filter, const std::string& destination, const Messag
     return !filter.key || *filter.key == message.key;
 }
 
+bool fits(const ReplayFilter& filter, const LogRow& row) {
+    if (filter.from_seq && row.seq < *filter.from_seq) return false;
+    if (filter.from_time && *row.message.occurred_at < *filter.from_time) return false;
+    if (filter.topic && !matches(*filter.topic, row.message.topic)) return false;
+    return !filter.key || *filter.key == row.message.key;
+}
+
+// The destination takes it, has passed it, and has no dead letter of it.
+bool is_passed(const DestinationState& state, const LogRow& row) {
+    return matches_any(state.destination.topics, row.message.topic) &&
+           row.seq <= state.positions[row.lane] && !state.dead.contains(row.seq);
+}
+
 DeadLetter describe(const std::string& destination, const DeadRow& dead, bool with_payload) {
     const Message& message = dead.parked.row->message;
     DeadLetter letter;
@@ -155,6 +168,25 @@ Result<std::uint64_t> MemoryAdmin::discard_dead(const DeadFilter& filter) {
         });
     ring_all();
     return count;
+}
+
+Result<std::optional<std::uint64_t>> MemoryAdmin::replay(const ReplayFilter& filter, bool dry_run) {
+    const WallTime now = database_->clock_->wall();
+    const std::lock_guard lock(database_->mutex_);
+    const auto entry = database_->destinations_.find(filter.destination);
+    if (entry == database_->destinations_.end()) return std::optional<std::uint64_t>{};
+    DestinationState& state = entry->second;
+    std::uint64_t count = 0;
+    for (const auto& [seq, row] : database_->log_) {
+        if (!is_passed(state, *row) || !fits(filter, *row)) continue;
+        const Message& message = row->message;
+        const OrderKey key = order_key(state.destination.order, message.topic, message.key, seq);
+        if (state.is_parked(key, seq) || state.is_parked(own_order_key(seq), seq)) continue;
+        ++count;
+        if (!dry_run) state.parked[key][seq] = {row, key, 0, std::nullopt, now, "replayed"};
+    }
+    ring_all();
+    return std::optional(count);
 }
 
 Result<bool> MemoryAdmin::set_paused(std::string_view destination, bool paused) {

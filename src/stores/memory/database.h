@@ -73,6 +73,10 @@ struct DestinationState {
     // Whether this is its list of topics.
     [[nodiscard]] bool takes(const std::vector<std::string>& topics) const;
 
+    [[nodiscard]] bool is_parked(OrderKey key, std::int64_t seq) const {
+        const auto chain = parked.find(key);
+        return chain != parked.end() && chain->second.contains(seq);
+    }
     [[nodiscard]] bool is_held(OrderKey key) const;
     [[nodiscard]] bool is_blocked(OrderKey key) const {
         return parked.contains(key) || is_held(key);

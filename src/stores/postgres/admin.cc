@@ -6,8 +6,11 @@
 
 #include "stores/postgres/claim.h"
 #include "stores/postgres/cleaner.h"
+#include "stores/postgres/doctor.h"
+#include "stores/postgres/identity.h"
 #include "stores/postgres/migrate.h"
 #include "stores/postgres/registration.h"
+#include "stores/postgres/replay.h"
 #include "stores/postgres/sql.h"
 #include "stores/postgres/status.h"
 #include "stores/shared/headers.h"
@@ -200,6 +203,24 @@ Result<std::uint64_t> PostgresAdmin::discard_dead(const DeadFilter& filter) {
     return change_dead(filter, false);
 }
 
+Result<std::optional<std::uint64_t>> PostgresAdmin::replay(
+    const ReplayFilter& filter,
+    bool dry_run
+) {
+    if (Result<void> ours = check_identity(connection_, names_); !ours) return ours.error();
+    return replay_history(connection_, names_, filter, dry_run);
+}
+
+Result<std::vector<Finding>> PostgresAdmin::examine() {
+    const Result<DoctorFacts> facts = read_facts(connection_, names_);
+    if (!facts) return facts.error();
+    return judge(*facts);
+}
+
+Result<Adoption> PostgresAdmin::adopt(bool follow_promotions) {
+    return adopt_log(connection_, names_, follow_promotions);
+}
+
 Result<bool> PostgresAdmin::set_paused(std::string_view destination, bool paused) {
     const Result<Rows> changed =
         connection_.run(names_.fill(sql::pause), Parameters().add(destination).add(paused));
@@ -237,6 +258,7 @@ Result<void> PostgresAdmin::note_circuit(
 }
 
 Result<std::uint64_t> PostgresAdmin::clean_up(Duration retention, std::size_t /*limit*/) {
+    if (Result<void> ours = check_identity(connection_, names_); !ours) return ours.error();
     return Cleaner(connection_, names_).run(retention);
 }
 

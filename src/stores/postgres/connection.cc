@@ -1,6 +1,7 @@
 #include "stores/postgres/connection.h"
 
 #include <array>
+#include <charconv>
 
 namespace outrider::postgres {
 namespace {
@@ -131,6 +132,17 @@ void ArrayText::add(std::string_view text) {
         quoted += c;
     }
     raw(quoted + "\"");
+}
+
+std::vector<std::int64_t> read_array(std::string_view text) {
+    std::vector<std::int64_t> elements;
+    for (std::size_t at = text.find_first_of("-0123456789"); at != std::string_view::npos;) {
+        std::int64_t element = 0;
+        const char* end = std::from_chars(text.data() + at, text.data() + text.size(), element).ptr;
+        elements.push_back(element);
+        at = text.find_first_of("-0123456789", static_cast<std::size_t>(end - text.data()));
+    }
+    return elements;
 }
 
 Result<Connection> Connection::open(const std::string& conninfo) {

@@ -72,6 +72,9 @@ private:
     std::string text_ = "{";
 };
 
+// The elements of an array of integers, as text: {1,2}.
+[[nodiscard]] std::vector<std::int64_t> read_array(std::string_view text);
+
 // A connection of our own: UTC, UTF-8, keepalives set, so that a silent partition is noticed within
 // seconds. One thread at a time.
 class Connection {

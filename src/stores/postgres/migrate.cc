@@ -13,7 +13,10 @@ constexpr std::array kSteps = {
     sql::schema_001_log,
     sql::schema_002_enqueue,
     sql::schema_003_inbox,
-    sql::schema_004_logbook};
+    sql::schema_004_logbook,
+    sql::schema_005_ordering,
+    sql::schema_006_identity,
+};
 
 std::string begin_text(const Names& names) {
     return "begin;\nselect pg_advisory_xact_lock(" + std::to_string(lane_lock(names, 0, -1)) +

@@ -1,6 +1,7 @@
 #include "stores/postgres/registration.h"
 
 #include "core/hash.h"
+#include "stores/postgres/identity.h"
 #include "stores/postgres/migrate.h"
 #include "stores/postgres/sql.h"
 
@@ -12,6 +13,7 @@ struct Known {
     std::string topics;
     std::int64_t cursors = 0;
     bool is_same = false;  // its topics are ours
+    std::string ordering;
 };
 
 Result<Known> find(
@@ -31,7 +33,8 @@ Result<Known> find(
         rows->integer(0, 0),
         std::string(rows->bytes(0, 1)),
         rows->integer(0, 2),
-        rows->boolean(0, 3)};
+        rows->boolean(0, 3),
+        std::string(rows->bytes(0, 4))};
 }
 
 // Finds the destination, or makes it known, with our topics: the newest registration wins, and ours
@@ -44,8 +47,8 @@ Result<Known> find_or_add(
 ) {
     Result<Known> known = find(connection, names, destination);
     if (!known) return known;
-    if (known->id == 0 || !known->is_same) {
-        if (known->id != 0) {
+    if (known->id == 0 || !known->is_same || known->ordering != to_string(destination.order)) {
+        if (known->id != 0 && !known->is_same) {
             const Result<void> may = lists.may_replace(destination, known->topics);
             if (!may) return may.error();
         }
@@ -54,6 +57,7 @@ Result<Known> find_or_add(
             Parameters()
                 .add(std::string_view(destination.name))
                 .add(std::string_view(topics_json(destination.topics)))
+                .add(to_string(destination.order))
         );
         if (!inserted) return inserted.error();
         known = find(connection, names, destination);
@@ -100,6 +104,7 @@ Result<Registered> register_destination(
     TopicLists& lists
 ) {
     if (Result<void> current = check_schema(connection, names); !current) return current.error();
+    if (Result<void> ours = check_identity(connection, names); !ours) return ours.error();
     const Result<Rows> now = connection.run(names.fill(sql::last_number));
     if (!now) return now.error();
     Registered registered;

@@ -15,8 +15,8 @@ struct Registered {
 };
 
 // Makes a destination known to the log, with its topics and a cursor per lane, unless it is.
-// Refuses (correct) a log that is missing, older or newer than this build, and a destination whose
-// list of topics, once ours, was replaced by somebody else's.
+// Refuses (correct) a log that is missing, older or newer than this build, or from another cluster,
+// and a destination whose list of topics, once ours, was replaced by somebody else's.
 [[nodiscard]] Result<Registered> register_destination(
     const Connection& connection,
     const Names& names,

@@ -35,12 +35,6 @@ DestinationStatus read_destination(const Rows& rows, int row) {
     return status;
 }
 
-std::string patterns_of(const std::vector<std::string>& topics) {
-    ArrayText patterns;
-    for (const std::string& topic : topics) patterns.add(std::string_view(like_pattern(topic)));
-    return patterns.text();
-}
-
 // From a row with a count and the moment of the oldest.
 Result<void> set_pending(
     const Connection& connection,
@@ -73,7 +67,7 @@ Result<void> count_pending(
         names.fill(sql::status_pending),
         Parameters()
             .add(id)
-            .add(std::string_view(patterns_of(status.topics)))
+            .add(std::string_view(like_patterns(status.topics)))
             .add(kPendingMax)
             .add(lanes->boolean(0, 0))
     );
@@ -92,7 +86,7 @@ Result<DestinationStatus> count_newcomer(
     if (destination.start == Start::now) return status;
     const Result<Rows> pending = connection.run(
         names.fill(sql::status_newcomer),
-        Parameters().add(std::string_view(patterns_of(status.topics))).add(kPendingMax)
+        Parameters().add(std::string_view(like_patterns(status.topics))).add(kPendingMax)
     );
     if (!pending) return pending.error();
     if (Result<void> set = set_pending(connection, names, *pending, status); !set)
@@ -133,6 +127,12 @@ std::string like_pattern(std::string_view glob) {
         pattern += c == '*' ? '%' : c;
     }
     return pattern;
+}
+
+std::string like_patterns(const std::vector<std::string>& globs) {
+    ArrayText patterns;
+    for (const std::string& glob : globs) patterns.add(std::string_view(like_pattern(glob)));
+    return patterns.text();
 }
 
 Result<bool> lock_all_lanes(

@@ -22,6 +22,9 @@ namespace outrider::postgres {
     std::int64_t destination
 );
 
+// Patterns as an array of LIKE patterns.
+[[nodiscard]] std::string like_patterns(const std::vector<std::string>& globs);
+
 // A pattern in which * matches anything, as LIKE knows it.
 [[nodiscard]] std::string like_pattern(std::string_view glob);
 

@@ -74,12 +74,8 @@ Result<void> PostgresStore::prepare(TopicLists& lists) {
     if (!registered) return registered.error();
     id_ = registered->id;
     lanes_ = registered->lanes;
-    ArrayText patterns;
-    for (const std::string& topic : destination_.topics) {
-        patterns.add(std::string_view(like_pattern(topic)));
-        if (topic == "*") takes_all_ = true;
-    }
-    patterns_ = patterns.text();
+    for (const std::string& topic : destination_.topics) takes_all_ = takes_all_ || topic == "*";
+    patterns_ = like_patterns(destination_.topics);
     topics_ = topics_json(destination_.topics);
     return {};
 }

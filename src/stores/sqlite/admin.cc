@@ -4,9 +4,11 @@
 
 #include "core/topics.h"
 #include "stores/shared/headers.h"
+#include "stores/sqlite/doctor.h"
 #include "stores/sqlite/inbox.h"
 #include "stores/sqlite/lock.h"
 #include "stores/sqlite/migrate.h"
+#include "stores/sqlite/replay.h"
 #include "stores/sqlite/sql.h"
 #include "stores/sqlite/status.h"
 
@@ -172,6 +174,16 @@ Result<std::uint64_t> SqliteAdmin::replay_dead(const DeadFilter& filter) {
 
 Result<std::uint64_t> SqliteAdmin::discard_dead(const DeadFilter& filter) {
     return change_dead(filter, [this](const DeadPlace& place) { return discard_one(place); });
+}
+
+Result<std::optional<std::uint64_t>> SqliteAdmin::replay(const ReplayFilter& filter, bool dry_run) {
+    return replay_history(connection_, filter, {.now = clock_->wall(), .dry_run = dry_run});
+}
+
+Result<std::vector<Finding>> SqliteAdmin::examine() {
+    const Result<DoctorFacts> facts = read_facts(connection_, path_, clock_->wall());
+    if (!facts) return facts.error();
+    return judge(*facts);
 }
 
 Result<bool> SqliteAdmin::set_paused(std::string_view destination, bool paused) {

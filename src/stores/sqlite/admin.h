@@ -28,6 +28,12 @@ public:
     [[nodiscard]] Result<std::vector<DeadLetter>> dead_letter(const MessageId& id) override;
     [[nodiscard]] Result<std::uint64_t> replay_dead(const DeadFilter& filter) override;
     [[nodiscard]] Result<std::uint64_t> discard_dead(const DeadFilter& filter) override;
+    [[nodiscard]] Result<std::optional<std::uint64_t>> replay(
+        const ReplayFilter& filter,
+        bool dry_run
+    ) override;
+    [[nodiscard]] Result<std::vector<Finding>> examine() override;
+    [[nodiscard]] Result<Adoption> adopt(bool /*follow_promotions*/) override { return Adoption{}; }
     [[nodiscard]] Result<bool> set_paused(std::string_view destination, bool paused) override;
     [[nodiscard]] Result<bool> forget(std::string_view destination) override;
     [[nodiscard]] Result<void> note_circuit(

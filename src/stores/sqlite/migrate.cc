@@ -11,7 +11,12 @@ namespace outrider::sqlite {
 namespace {
 
 // Step i brings version i to i + 1. Steps only go forward.
-constexpr std::array kSteps = {sql::schema_001_log, sql::schema_002_inbox, sql::schema_003_logbook};
+constexpr std::array kSteps = {
+    sql::schema_001_log,
+    sql::schema_002_inbox,
+    sql::schema_003_logbook,
+    sql::schema_004_ordering,
+};
 
 constexpr const char* kVersionTable =
     "create table if not exists outrider_schema (version integer primary key, applied_at text not "

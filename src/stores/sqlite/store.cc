@@ -12,6 +12,7 @@ namespace {
 struct Known {
     std::int64_t id = 0;  // 0: not known
     std::string topics;
+    std::string ordering;
 };
 
 Result<Known> find_destination(const Connection& connection, const Destination& destination) {
@@ -20,7 +21,7 @@ Result<Known> find_destination(const Connection& connection, const Destination& 
     const Result<bool> row = find->bind(1, destination.name).step();
     if (!row) return row.error();
     if (!*row) return Known{};
-    return Known{find->integer(0), std::string(find->text(1))};
+    return Known{find->integer(0), std::string(find->text(1)), std::string(find->text(2))};
 }
 
 // Looks first: registering takes the write lock, and a relay that only comes back should not wait
@@ -33,8 +34,8 @@ Result<std::int64_t> register_destination(
     const std::string topics = topics_json(destination.topics);
     Result<Known> known = find_destination(connection, destination);
     if (!known) return known.error();
-    if (known->id == 0 || known->topics != topics) {
-        if (known->id != 0) {
+    if (known->topics != topics || known->ordering != to_string(destination.order)) {
+        if (known->id != 0 && known->topics != topics) {
             const Result<void> may = lists.may_replace(destination, known->topics);
             if (!may) return may.error();
         }
@@ -42,6 +43,7 @@ Result<std::int64_t> register_destination(
         if (!insert) return insert.error();
         insert->bind(1, destination.name).bind(2, topics);
         insert->bind(3, std::int64_t{destination.start == Start::now});
+        insert->bind(4, to_string(destination.order));
         if (Result<std::int64_t> done = insert->run(); !done) return done.error();
         known = find_destination(connection, destination);
         if (!known) return known.error();

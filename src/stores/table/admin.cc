@@ -236,6 +236,26 @@ Result<std::uint64_t> TableAdmin::discard_dead(const DeadFilter& filter) {
     return change_dead(sql::dead_discard, filter);
 }
 
+Result<std::optional<std::uint64_t>> TableAdmin::replay(
+    const ReplayFilter& /*filter*/,
+    bool /*dry_run*/
+) {
+    return Error{
+        Remedy::upgrade,
+        "an existing table keeps no history that could be replayed: 'outrider import' moves to the "
+        "log, which does"};
+}
+
+Result<std::vector<Finding>> TableAdmin::examine() {
+    const Result<SchemaVersion> version = migrate();
+    if (!version) return version.error();
+    std::vector<Finding> findings;
+    for (const std::string& remark : version->remarks) {
+        findings.push_back({Gravity::hint, "table", remark, "see docs/existing-tables.md"});
+    }
+    return findings;
+}
+
 Result<bool> TableAdmin::set_paused(std::string_view /*destination*/, bool paused) {
     return impossible(paused ? "pausing a destination" : "resuming a destination");
 }

@@ -1,1 +1,1 @@
-select id, topics from outrider_destination where name = ?1
+select id, topics, ordering from outrider_destination where name = ?1

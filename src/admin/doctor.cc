@@ -1,0 +1,87 @@
+#include "admin/doctor.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace outrider::admin {
+namespace {
+
+// A message that waits this long, and nobody there to take it.
+constexpr Duration kPatience = std::chrono::minutes(1);
+
+void judge_one(const DestinationStatus& status, std::vector<Finding>& findings) {
+    const std::string name = "destination '" + status.name + "'";
+    if (status.circuit != CircuitState::closed) {
+        findings.push_back(
+            {Gravity::fault,
+             "circuit",
+             name + " gets no answer from its broker: " + status.circuit_reason,
+             "mend the broker; delivery goes on by itself"}
+        );
+    }
+    if (status.paused && status.pending > 0) {
+        findings.push_back(
+            {Gravity::hint,
+             "paused",
+             name + " is paused with " + std::to_string(status.pending) + " messages pending",
+             "run 'outrider destination resume " + status.name + "'"}
+        );
+    }
+    const bool waits = status.oldest_pending_age && *status.oldest_pending_age > kPatience;
+    if (waits && !status.paused && !status.relay_running) {
+        findings.push_back(
+            {Gravity::fault,
+             "unserved",
+             name + " has messages pending for over a minute, and no relay at work",
+             "start 'outrider relay' with it, or run 'outrider destination forget " + status.name +
+                 "' if it is gone: it holds back clean-up"}
+        );
+    }
+    if (status.dead > 0) {
+        findings.push_back(
+            {Gravity::warning,
+             "dead_letters",
+             name + " has " + std::to_string(status.dead) + " dead letters",
+             "see 'outrider dead list', then replay or discard them"}
+        );
+    }
+}
+
+}  // namespace
+
+std::vector<Finding> judge(const Backlog& backlog) {
+    std::vector<Finding> findings;
+    for (const DestinationStatus& status : backlog.destinations) judge_one(status, findings);
+    for (const UnroutedTopic& topic : backlog.unrouted) {
+        findings.push_back(
+            {Gravity::hint,
+             "unrouted",
+             "no destination takes the topic '" + topic.topic + "'",
+             "add it to one, or leave it: its messages go when their retention is over"}
+        );
+    }
+    return findings;
+}
+
+bool is_healthy(const std::vector<Finding>& findings) {
+    return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.gravity == Gravity::hint;
+    });
+}
+
+std::string doctor_document(const std::vector<Finding>& findings) {
+    nlohmann::ordered_json json = {
+        {"healthy", is_healthy(findings)}, {"findings", nlohmann::ordered_json::array()}};
+    for (const Finding& finding : findings) {
+        json["findings"].push_back(
+            {{"gravity", to_string(finding.gravity)},
+             {"code", finding.code},
+             {"what", finding.what},
+             {"advice", finding.advice}}
+        );
+    }
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace outrider::admin

@@ -1,0 +1,111 @@
+#include "stores/postgres/doctor.h"
+
+#include <algorithm>
+
+#include "core/clock.h"
+#include "stores/postgres/claim.h"
+#include "stores/postgres/identity.h"
+#include "stores/postgres/migrate.h"
+#include "stores/postgres/sql.h"
+
+namespace outrider::postgres {
+namespace {
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return parts;
+}
+
+Result<void> read_server(const Connection& connection, DoctorFacts& facts) {
+    const WallTime before = SystemClock().wall();
+    const Result<Rows> rows = connection.run(std::string(sql::doctor_server));
+    if (!rows) return rows.error();
+    const WallTime after = SystemClock().wall();
+    facts.server_version = rows->integer(0, 0);
+    facts.standby = rows->boolean(0, 1);
+    facts.read_only = rows->boolean(0, 2);
+    facts.sees_sessions = rows->boolean(0, 3);
+    facts.fsync = rows->boolean(0, 4);
+    facts.full_page_writes = rows->boolean(0, 5);
+    facts.autovacuum = rows->boolean(0, 6);
+    facts.transaction_timeout = rows->integer(0, 7);
+    facts.idle_slots = split(rows->bytes(0, 8));
+    facts.async_standbys = rows->integer(0, 9);
+    facts.lazy_commits = split(rows->bytes(0, 10));
+    // The statement took a while: its middle is the best guess.
+    const Duration offset =
+        from_server_time(rows->integer(0, 11)) - (before + (after - before) / 2);
+    facts.clock_offset_millis =
+        std::chrono::duration_cast<std::chrono::milliseconds>(offset).count();
+    return {};
+}
+
+Result<void> read_log(const Connection& connection, const Names& names, DoctorFacts& facts) {
+    const Result<Rows> rows = connection.run(names.fill(sql::doctor_log));
+    if (!rows) return rows.error();
+    facts.sequence_cache = rows->integer(0, 0);
+    facts.unvacuumed = split(rows->bytes(0, 1));
+    facts.missing_rights = split(rows->bytes(0, 2));
+    facts.xid_writers = split(rows->bytes(0, 3));
+    return {};
+}
+
+Result<void> read_work(const Connection& connection, const Names& names, DoctorFacts& facts) {
+    const Result<Rows> holders = connection.run(names.fill(sql::doctor_holders));
+    if (!holders) return holders.error();
+    for (int row = 0; row < holders->count(); ++row) {
+        facts.holders.push_back(
+            {std::string(holders->bytes(row, 0)),
+             holders->integer(row, 1),
+             std::string(holders->bytes(row, 2))}
+        );
+    }
+    const Result<Rows> stuck = connection.run(names.fill(sql::doctor_stuck));
+    if (!stuck) return stuck.error();
+    for (int row = 0; row < stuck->count(); ++row) {
+        facts.stuck.push_back(
+            {std::string(stuck->bytes(row, 0)), stuck->integer(row, 1), stuck->integer(row, 2)}
+        );
+    }
+    return {};
+}
+
+Result<void> read_ours(const Connection& connection, const Names& names, DoctorFacts& facts) {
+    Result<std::vector<std::string>> roles = missing_roles(connection, names);
+    if (!roles) return roles.error();
+    facts.missing_roles = std::move(roles).value();
+    if (Result<void> read = read_log(connection, names, facts); !read) return read;
+    // Without its rights there is nothing more to see.
+    if (!facts.missing_rights.empty()) return {};
+    if (const Result<void> ours = check_identity(connection, names); !ours) {
+        if (ours.error().remedy != Remedy::correct) return ours;
+        facts.foreign = ours.error().text;
+    }
+    return read_work(connection, names, facts);
+}
+
+}  // namespace
+
+Result<DoctorFacts> read_facts(const Connection& connection, const Names& names) {
+    DoctorFacts facts;
+    facts.pooled = connection.is_pooled();
+    if (Result<void> read = read_server(connection, facts); !read) return read.error();
+    const Result<int> installed = installed_version(connection, names);
+    if (!installed && installed.error().remedy == Remedy::correct) {
+        facts.missing_rights = {"usage of the schema"};
+        return facts;
+    }
+    if (!installed) return installed.error();
+    facts.schema_installed = *installed;
+    facts.schema_newest = newest_version();
+    if (facts.schema_installed != facts.schema_newest) return facts;
+    if (Result<void> read = read_ours(connection, names, facts); !read) return read.error();
+    return facts;
+}
+
+}  // namespace outrider::postgres

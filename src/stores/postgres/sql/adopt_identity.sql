@@ -1,0 +1,5 @@
+-- From now on the log belongs here. $1: whether later promotions of this cluster need no adoption.
+update {schema}.setting set system_identifier = (select system_identifier from pg_control_system()),
+    database_oid = (select oid::bigint from pg_database where datname = current_database()),
+    timeline = ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer,
+    follows_promotion = $1
