@@ -142,13 +142,19 @@ pid_t PostgresServer::spawn(const std::vector<std::string>& command, const std::
 }
 
 void PostgresServer::start() {
-    pid_ = spawn({programs_ + "/postgres", "-D", folder_.file("data")}, folder_.file("server.log"));
+    const std::vector<std::string> command = {programs_ + "/postgres", "-D", folder_.file("data")};
+    pid_ = spawn(command, folder_.file("server.log"));
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (PQping(conninfo("postgres").c_str()) != PQPING_OK) {
         if (std::chrono::steady_clock::now() > deadline) {
             throw std::runtime_error("the PostgreSQL server does not answer");
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        // Children of the one before may still hold its memory: then it gives up, and is asked
+        // again.
+        if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
+            pid_ = spawn(command, folder_.file("server.log"));
+        }
     }
 }
 
