@@ -327,7 +327,13 @@ TEST_F(Nats, LogsInWithACredentialsFile) {
     const NatsServer guarded(accounts.str(), std::nullopt);
     const std::string creds = folder.file("user.creds");
     NatsClient(guarded.url(), creds).add_stream("ALL", "t");
-    expect_all(publish(*open(guarded.url() + "?creds=" + creds), one()));
+    const auto broker = open(guarded.url() + "?creds=" + creds);
+    std::vector<Answer> answers = publish(*broker, one());
+    // See NatsClient: a relay, too, comes in at its next try.
+    for (int tries = 0; answers[0].verdict == Verdict::unanswered && tries < 5; ++tries) {
+        answers = publish(*broker, one());
+    }
+    expect_all(answers);
     EXPECT_EQ(NatsClient(guarded.url(), creds).count("ALL"), 1U);
     expect_outage(publish(*open(guarded.url()), one()), "uth");
     expect_outage(publish(*open(guarded.url() + "?creds=/does/not/exist"), one()), "");

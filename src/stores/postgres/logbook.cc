@@ -25,6 +25,14 @@ Result<std::unique_ptr<Logbook>> PostgresLogbook::open(
     ));
 }
 
+// The server notices a closed connection a little later than we close it. Whoever comes next must
+// not take this session for alive.
+PostgresLogbook::~PostgresLogbook() {
+    if (connection_.is_pooled()) return;
+    [[maybe_unused]] const Result<void> unlocked =
+        connection_.run_script("select pg_advisory_unlock_all()");
+}
+
 Result<Rows> PostgresLogbook::run(std::string_view sql, const Parameters& parameters) {
     return connection_.run(names_.fill(sql), parameters);
 }

@@ -21,6 +21,10 @@ public:
         std::uint64_t session
     );
 
+    ~PostgresLogbook() override;
+    PostgresLogbook(const PostgresLogbook&) = delete;
+    PostgresLogbook& operator=(const PostgresLogbook&) = delete;
+
     [[nodiscard]] Result<Legacy> enter() override;
     [[nodiscard]] Result<void> write(const Page& page) override;
     [[nodiscard]] Result<void> leave() override;
