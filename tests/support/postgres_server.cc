@@ -55,8 +55,11 @@ int wait_for(pid_t pid) {
 
 PostgresSession::PostgresSession(const std::string& conninfo)
     : connection_(PQconnectdb(conninfo.c_str())) {
-    if (PQstatus(connection_) != CONNECTION_OK)
-        throw std::runtime_error(PQerrorMessage(connection_));
+    if (PQstatus(connection_) != CONNECTION_OK) {
+        const std::string reason = PQerrorMessage(connection_);
+        PQfinish(connection_);
+        throw std::runtime_error(reason);
+    }
     PQsetNoticeProcessor(
         connection_, [](void*, const char*) {}, nullptr
     );
