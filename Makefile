@@ -47,10 +47,9 @@ test-asan:
 
 test-tsan:
 	cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS) --target postgres_admin_test \
-		--target conformance_test relay_test postgres_test postgres_conformance_test postgres_schedule_test \
-		http_test mqtt_test redis_test nats_test rabbitmq_test \
-		inbox_test postgres_inbox_test
+	cmake --build --preset tsan -j $(JOBS) --target conformance_test relay_test inbox_test \
+		postgres_test postgres_conformance_test postgres_schedule_test postgres_admin_test postgres_inbox_test \
+		table_test http_test mqtt_test redis_test nats_test rabbitmq_test
 	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
 
 simulate:
