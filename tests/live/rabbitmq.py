@@ -81,7 +81,7 @@ class Broker:
     def start(self):
         """Whether it came up."""
         self.launch()
-        wait_until("RabbitMQ", lambda: self.process.poll() is not None or self.answers(), 120)
+        wait_until("RabbitMQ", lambda: self.process.poll() is not None or self.answers(), 300)
         return self.process.poll() is None
 
     def answers(self):

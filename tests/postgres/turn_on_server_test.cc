@@ -41,9 +41,17 @@ TEST(PostgresTurn, DrawsNoIdWhenThereIsNothingToDo) {
     insert(session, "k", "1");
     const auto store = log.open(everything());
     take_all(*store);
-    const std::string before = session.value("select pg_snapshot_xmax(pg_current_snapshot())");
-    for (int i = 0; i < 20; ++i) EXPECT_TRUE(take(*store).empty());
-    EXPECT_EQ(session.value("select pg_snapshot_xmax(pg_current_snapshot())"), before);
+    // Autovacuum draws ids as well, in any database of the server: one quiet round is enough.
+    const auto last_id = [&] {
+        return session.value("select pg_snapshot_xmax(pg_current_snapshot())");
+    };
+    bool was_quiet = false;
+    for (int round = 0; round < 50 && !was_quiet; ++round) {
+        const std::string before = last_id();
+        for (int i = 0; i < 20; ++i) EXPECT_TRUE(take(*store).empty());
+        was_quiet = last_id() == before;
+    }
+    EXPECT_TRUE(was_quiet);
 }
 
 TEST(PostgresTurn, LosesItsLanesWhenItIsFrozen) {
