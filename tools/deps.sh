@@ -3,15 +3,13 @@
 set -euo pipefail
 
 packages=(
-    libmosquitto-dev mosquitto mosquitto-clients
     build-essential cmake ninja-build ccache mold pkg-config git python3
     libsqlite3-dev libpq-dev postgresql-15 libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev
-    libcpp-httplib-dev
-    libhiredis-dev libnats-dev librabbitmq-dev librdkafka-dev libcurl4-openssl-dev libssl-dev
-    libpqxx-dev libsqlitecpp-dev libsoci-dev libboost-dev python3-psycopg2
+    libhiredis-dev libnats-dev librabbitmq-dev librdkafka-dev libmosquitto-dev libcurl4-openssl-dev libssl-dev
+    libpqxx-dev libsqlitecpp-dev libsoci-dev libboost-dev libcpp-httplib-dev
     libgtest-dev libgmock-dev librapidcheck-dev
-    pgbouncer python3-psycopg2
-    redis-server nats-server rabbitmq-server nghttp2-server openssl
+    redis-server nats-server rabbitmq-server mosquitto mosquitto-clients nghttp2-server pgbouncer openssl
+    python3-psycopg2
     maven openjdk-17-jre-headless kcat
 )
 case "${1:-}" in
