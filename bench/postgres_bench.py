@@ -167,7 +167,7 @@ def bench_latency(bench, rate, seconds):
     bench.migrate()
     done = subprocess.run(
         [bench.latency_program, bench.server.url, str(int(rate / 2)), str(seconds)],
-        capture_output=True, text=True, check=True,
+        capture_output=True, text=True, check=True, timeout=60 + 10 * seconds,
     )
     print("latency    " + done.stdout.strip().replace("\n", "\n           "), flush=True)
 

@@ -40,8 +40,9 @@ struct Options {
     // Default doorbell. Behind a pooler in transaction mode everything is poll.
     Wake wake = Wake::doorbell;
 
-    // Lanes of a log that is created by a migration; 1 to 256. Ignored where it exists. Default 16.
-    // More lanes let more workers deliver side by side; each costs a row per turn.
+    // Lanes of a log that is created by a migration; a power of two up to 256. Ignored where it
+    // exists. Default 16. More lanes let more workers deliver side by side; each costs a row per
+    // turn.
     std::size_t lanes = 16;
 
     bool operator==(const Options&) const = default;

@@ -29,6 +29,7 @@ std::string described(const OptionRow& row) {
         case Kind::duration:
             return "a duration such as \"" + example + "\"";
         case Kind::count:
+            if (!row.choices.empty()) return "one of " + join(split(row.choices, '|'), ", ");
             return "a whole number such as " + example;
         case Kind::bytes:
             return "a size such as \"" + example + "\"";
@@ -62,9 +63,12 @@ std::string expectation(const OptionRow& row) {
     return text;
 }
 
-// A bound is written like the value itself; none is no bound.
+// A bound and a choice are written like the value itself; none is no bound.
 template <class Number, class Parse>
 bool is_within(const OptionRow& row, Number number, Parse parse) {
+    const std::vector<std::string> choices = split(row.choices, '|');
+    const auto is_it = [&](const std::string& choice) { return *parse(choice) == number; };
+    if (!row.choices.empty() && std::none_of(choices.begin(), choices.end(), is_it)) return false;
     if (!row.least.empty() && number < *parse(row.least)) return false;
     return row.most.empty() || !(number > *parse(row.most));
 }

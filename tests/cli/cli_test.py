@@ -570,6 +570,7 @@ class Configuration(CliTest):
             ('[store]\nurl = "postgres://h/d"\nwake = "pol"\n', "did you mean 'poll'?"),
             ('[store]\nurl = "postgres://h/d"\nschema = "a\\"b"\n', "letters, digits and underscores"),
             ('[store]\nurl = "postgres://h/d"\nlanes = 0\n', "outrider.toml:3:1"),
+            ('[store]\nurl = "postgres://h/d"\nlanes = 12\n', "one of 1, 2, 4, 8, 16"),
             ("", "no store is configured"),
         ):
             error = self.problems(text)

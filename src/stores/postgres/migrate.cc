@@ -1,12 +1,15 @@
 #include "stores/postgres/migrate.h"
 
 #include <array>
+#include <bit>
 
 #include "stores/postgres/registration.h"
 #include "stores/postgres/sql.h"
 
 namespace outrider::postgres {
 namespace {
+
+constexpr std::size_t kLanesMax = 256;
 
 // Step i brings version i to i + 1. Steps only go forward.
 constexpr std::array kSteps = {
@@ -29,7 +32,8 @@ std::string roles_text(const Names& names) {
 
 std::string step_text(const Names& names, std::size_t lanes, std::size_t step) {
     std::string text = begin_text(names);
-    text += Names::fill(kSteps.at(step), "lanes", std::to_string(lanes));
+    const std::string with_lanes = Names::fill(kSteps.at(step), "lanes", std::to_string(lanes));
+    text += Names::fill(with_lanes, "lane_mask", std::to_string(lanes - 1));
     if (step == 0) {
         text +=
             "create table {schema}.schema_version (version integer primary key, applied_at "
@@ -126,6 +130,12 @@ Result<std::vector<std::string>> missing_roles(const Connection& connection, con
 }
 
 Result<int> migrate_schema(const Connection& connection, const Names& names, std::size_t lanes) {
+    if (!std::has_single_bit(lanes) || lanes > kLanesMax) {
+        return Error{
+            Remedy::correct,
+            "a log cannot have " + std::to_string(lanes) + " lanes: give a power of two up to " +
+                std::to_string(kLanesMax)};
+    }
     const Result<int> before = installed_version(connection, names);
     if (!before) return before;
     const Result<int> version = take_steps(connection, names, lanes);

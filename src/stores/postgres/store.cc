@@ -96,7 +96,8 @@ std::string PostgresStore::claim_sql() const {
             return Names::fill(Names::fill(sql, "segment", std::to_string(segment)), "lane", lane);
         };
         if (!late.empty()) late += " union all ";
-        late += branch(sql::claim_late, global ? "true" : "m.lane = w.lane");
+        late +=
+            branch(sql::claim_late, global ? "true" : "{schema}.lane_of(m.key, m.seq) = w.lane");
         const std::string one = branch(sql::claim_range, global ? "a.lane" : "w.lane");
         range += range.empty() ? "" : " union all ";
         range += !global

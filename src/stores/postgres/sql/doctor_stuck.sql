@@ -6,7 +6,7 @@ cross join lateral (select distinct on (lane) * from {schema}.cursor where desti
     order by lane, turn desc) c
 cross join lateral (
     select m.occurred_at from {schema}.message m
-    where (d.ordering = 'global' or m.lane = c.lane)
+    where (d.ordering = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)
     and (m.seq > c.f or m.xid = any (array(select pg_snapshot_xip(c.p))))
     and not pg_visible_in_snapshot(m.xid, c.p)
     and (c.s is null or m.seq > c.last or not pg_visible_in_snapshot(m.xid, c.s))

@@ -8,7 +8,8 @@
             else hashtextextended(m.topic, hashtextextended(m.key, 0)) end as order_key, m.*
     from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last from {schema}.cursor
         where destination = $1 and lane = $2 order by turn desc limit 1) c
-    join {schema}.message m on ($3 = 'global' or m.lane = c.lane) and m.seq >= coalesce($5::bigint, 0)
+    join {schema}.message m on ($3 = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)
+        and m.seq >= coalesce($5::bigint, 0)
     where ($6::timestamptz is null or m.occurred_at >= $6)
     and m.topic like any ($4::text[]) and ($7::text is null or m.topic like $7)
     and ($8::text is null or coalesce(m.key, '') = $8)

@@ -3,4 +3,5 @@
 insert into {schema}.cursor (destination, lane, turn, p, f, s, sf, u, last, nf, delivered)
 select c.destination, c.lane, c.turn + 1, c.p, c.f, c.s, c.sf, c.u, c.last, v.nf, c.delivered
 from unnest($2::smallint[], $3::bigint[], $4::bigint[]) as v(lane, turn, nf)
-join {schema}.cursor c on c.destination = $1 and c.lane = v.lane and c.turn = v.turn
+cross join lateral (select * from {schema}.cursor
+    where destination = $1 and lane = v.lane and turn = v.turn limit 1) c

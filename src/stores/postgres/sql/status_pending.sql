@@ -6,7 +6,7 @@ from (select distinct on (lane) * from {schema}.cursor where destination = $1 or
 cross join lateral (
     select count(*) as messages, min(r.occurred_at) as first from (
         select m.occurred_at from {schema}.message m
-        where ($4 or m.lane = c.lane)
+        where ($4 or {schema}.lane_of(m.key, m.seq) = c.lane)
         and (m.seq > c.f or m.xid = any (array(select pg_snapshot_xip(c.p))))
         and not pg_visible_in_snapshot(m.xid, c.p)
         and (c.s is null or m.seq > c.last or not pg_visible_in_snapshot(m.xid, c.s))
