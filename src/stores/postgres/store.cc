@@ -25,6 +25,10 @@ std::string millis(Duration duration) {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
+void unite(std::string& all, const std::string& branch) {
+    all += all.empty() ? branch : " union all " + branch;
+}
+
 }  // namespace
 
 // Ends the transaction when a batch is dropped.
@@ -90,22 +94,27 @@ void PostgresStore::roll_back() {
 std::string PostgresStore::claim_sql() const {
     const bool global = destination_.order == Order::global;
     std::string late;
+    std::string late_lanes;
     std::string range;
     for (const int segment : segments_) {
         const auto branch = [&](std::string_view sql, std::string_view lane) {
             return Names::fill(Names::fill(sql, "segment", std::to_string(segment)), "lane", lane);
         };
-        if (!late.empty()) late += " union all ";
-        late +=
-            branch(sql::claim_late, global ? "true" : "{schema}.lane_of(m.key, m.seq) = w.lane");
+        unite(late_lanes, branch(sql::claim_late_lanes, ""));
+        unite(
+            late,
+            branch(sql::claim_late, global ? "true" : "{schema}.lane_of(m.key, m.seq) = w.lane")
+        );
         const std::string one = branch(sql::claim_range, global ? "a.lane" : "w.lane");
-        range += range.empty() ? "" : " union all ";
-        range += !global
-                     ? one
-                     : "(select r.* from generate_series(0, " + std::to_string(lanes_ - 1) +
-                           ") as a(lane) cross join lateral " + one + " r order by seq limit $2)";
+        unite(
+            range,
+            !global ? one
+                    : "(select r.* from generate_series(0, " + std::to_string(lanes_ - 1) +
+                          ") as a(lane) cross join lateral " + one + " r order by seq limit $2)"
+        );
     }
-    const std::string with_late = Names::fill(sql::claim_log, "late", late);
+    const std::string with_lanes = Names::fill(sql::claim_log, "late_lanes", late_lanes);
+    const std::string with_late = Names::fill(with_lanes, "late", late);
     return names_.fill(Names::fill(with_late, "range", range));
 }
 

@@ -6,19 +6,28 @@
 -- everything, $6: its topics, as a list in JSON, $7: whether it takes every topic.
 --
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
--- for every row otherwise; only ids that have ended are looked up; every branch has its own limit, since a union
--- without it sorts the backlog; u bounds the scan. Payloads of other topics, and those beyond the byte limit,
--- are not sent.
+-- for every row otherwise; only ids that have ended are looked up, once for all lanes (e: the lanes that each wrote to;
+-- 32 of its rows stand for any lane), then where they wrote; every branch has its own limit, since a union without it
+-- sorts the backlog; u bounds the scan. Payloads of other topics, and those beyond the byte limit, are not sent.
 with c as materialized (
     select l.lane, n.turn, n.p::text::pg_snapshot as p, n.f, n.s::text::pg_snapshot as s, n.sf, n.u, n.last, n.nf,
         pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv
     from unnest(current_setting('outrider.lanes')::smallint[]) as l(lane)
     cross join lateral (
         select * from {schema}.cursor where destination = $1 and lane = l.lane order by turn desc limit 1) n),
+e as materialized (
+    select i.id, l.lanes from (
+        select distinct i as id from c cross join lateral pg_snapshot_xip(c.p) i
+        where pg_visible_in_snapshot(i, coalesce(c.s, c.ns))) i
+    cross join lateral (select array_agg(r.lane) as lanes from (
+        select u.lane from ({late_lanes}) u limit 32) r) l
+    where l.lanes is not null),
 x as materialized (
     select lane, turn, p, f, coalesce(s, ns) as s, case when s is null then nf else sf end as sf,
         case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv,
-        array(select i from pg_snapshot_xip(p) i where pg_visible_in_snapshot(i, coalesce(s, ns))) as ended,
+        array(select e.id from e where (lane = any (e.lanes) or cardinality(e.lanes) = 32 or $5)
+            and e.id < pg_snapshot_xmax(p) and not pg_visible_in_snapshot(e.id, p)
+            and pg_visible_in_snapshot(e.id, coalesce(s, ns))) as ended,
         s is not null as open, nf,
         exists (select from {schema}.segment g
             where g.closed_by > pg_snapshot_xmin(p) and g.closed_by <= pg_snapshot_xmin(ns)) as lags,
