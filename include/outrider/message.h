@@ -75,11 +75,11 @@ struct Message {
     // is made.
     std::optional<MessageId> id;
 
-    // When it happened. Nothing: now, by the clock of the database.
+    // When it happened, in the years 1 to 9999. Nothing: now, by the clock of the database.
     std::optional<WallTime> occurred_at;
 
-    // Not to be delivered before this moment. Holds back this message and those behind it of the
-    // same key.
+    // Not to be delivered before this moment, in the years 1 to 9999. Holds back this message and
+    // those behind it of the same key.
     std::optional<WallTime> deliver_after;
 };
 

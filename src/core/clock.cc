@@ -20,13 +20,13 @@ std::int64_t to_millis(WallTime time) {
 }
 
 WallTime from_millis(std::int64_t millis) {
-    // Anything a hostile writer stores must stay a moment we can reckon with: the years 1 to 9999.
-    constexpr std::int64_t kFirst = -62'135'596'800'000;
-    constexpr std::int64_t kLast = 253'402'300'799'999;
-    return WallTime(milliseconds(std::clamp(millis, kFirst, kLast)));
+    // Anything a hostile writer stores must stay a moment we can reckon with.
+    return WallTime(milliseconds(std::clamp(millis, to_millis(kFirstMoment), to_millis(kLastMoment))
+    ));
 }
 
-std::string to_iso(WallTime time) {
+std::string to_iso(WallTime moment) {
+    const WallTime time = std::clamp(moment, kFirstMoment, kLastMoment);
     // By hand, since every line of a file needs one and strftime takes longer than all the rest.
     const auto day = std::chrono::floor<std::chrono::days>(time);
     const std::chrono::year_month_day date(day);
@@ -45,7 +45,8 @@ std::string to_iso(WallTime time) {
     return text;
 }
 
-std::string to_iso_micros(WallTime time) {
+std::string to_iso_micros(WallTime moment) {
+    const WallTime time = std::clamp(moment, kFirstMoment, kLastMoment);
     std::string text = to_iso(time);
     const auto micros = (time - std::chrono::floor<milliseconds>(time)).count();
     const std::string digits = std::to_string(1000 + micros);

@@ -8,6 +8,7 @@
 
 #include "outrider/error.h"
 
+#include "core/clock.h"
 #include "core/text.h"
 
 namespace outrider {
@@ -90,6 +91,11 @@ void check_headers(const std::vector<Header>& headers) {
     }
 }
 
+void check_moment(std::string_view field, const std::optional<WallTime>& moment) {
+    if (!moment || (*moment >= kFirstMoment && *moment <= kLastMoment)) return;
+    refuse("message." + std::string(field) + " lies outside the years 1 to 9999");
+}
+
 }  // namespace
 
 MessageId MessageId::generate() {
@@ -145,6 +151,8 @@ void validate(const Message& message, const EnqueueOptions& options) {
     check_length(
         "payload", message.payload.size(), std::min(options.payload_bytes_max, kPayloadBytesCeiling)
     );
+    check_moment("occurred_at", message.occurred_at);
+    check_moment("deliver_after", message.deliver_after);
     if (message.id && message.id->is_nil()) refuse("message.id is the nil id, which names nothing");
 }
 

@@ -83,6 +83,8 @@ TEST(Message, IsRefusedWithTheNameOfTheBadField) {
              m.headers.assign(65, {"a", "b"});
          }},
         {"id", [](Message& m) { m.id = MessageId{}; }},
+        {"occurred_at", [](Message& m) { m.occurred_at = WallTime::min(); }},
+        {"deliver_after", [](Message& m) { m.deliver_after = WallTime::max(); }},
     };
     for (const BadMessage& bad : cases) {
         Message message = valid();

@@ -92,6 +92,9 @@ TEST(Text, KeepsHostileTimesWithinTheCalendar) {
     EXPECT_EQ(to_iso(from_millis(std::numeric_limits<std::int64_t>::max())).substr(0, 4), "9999");
     EXPECT_EQ(to_iso(from_millis(std::numeric_limits<std::int64_t>::min())).substr(0, 4), "0001");
     EXPECT_EQ(to_millis(from_millis(42)), 42);
+    EXPECT_EQ(to_iso(WallTime::max()), "9999-12-31T23:59:59.999Z");
+    EXPECT_EQ(to_iso_micros(WallTime::max()), "9999-12-31T23:59:59.999999Z");
+    EXPECT_EQ(to_iso_micros(WallTime::min()), "0001-01-01T00:00:00.000000Z");
 }
 
 }  // namespace
