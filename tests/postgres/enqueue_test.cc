@@ -90,17 +90,6 @@ TEST(PostgresEnqueue, TellsAWriterWhatIsWrongWithItsRow) {
     );
 }
 
-TEST(PostgresEnqueue, RefusesAHostileSchemaName) {
-    const PostgresLog log;
-    const PostgresSession session(log.conninfo);
-    session.run("begin");
-    for (const char* name : {"", "a b", "a\"; drop table x; --", "1a", "a.b", "ü"}) {
-        postgres::PostgresEnqueueOptions options;
-        options.schema = name;
-        EXPECT_THROW(postgres::enqueue(session.get(), message("1"), options), Failure) << name;
-    }
-}
-
 TEST(PostgresMigrate, HappensOnceHoweverManyTry) {
     const std::string conninfo = PostgresServer::shared().create_database();
     std::vector<std::thread> threads;
