@@ -291,6 +291,8 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
         }
         if (has_work(**claim, batch)) return hand_out(std::move(claim).value(), std::move(batch));
         roll_back();
+        // One that sleeps now must not lock, in its next turn, what its lanes have passed before.
+        if (!needed.empty()) use_segments(needed);
         batch.held_elsewhere = (*claim)->windows.empty();
         batch.paused = (*claim)->paused;
         batch.full = false;
