@@ -3,7 +3,18 @@
 SEEDS ?= 200000
 JOBS ?= $(shell nproc)
 
-.PHONY: help deps kafka build demo test test-release test-asan test-tsan simulate chaos bench lint format coverage clean
+# Suites with threads, and servers where they need them: what the thread sanitizer is built for.
+BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
+TSAN_TESTS := conformance_test relay_test inbox_test table_test $(BROKER_TESTS) \
+	postgres_test postgres_conformance_test postgres_schedule_test postgres_admin_test postgres_inbox_test
+
+# Debian's own interpreter, since it has Debian's psycopg2.
+LIVE := OUTRIDER_BIN=$(CURDIR)/build/outrider /usr/bin/python3
+
+.PHONY: help deps kafka build demo
+.PHONY: test test-release test-asan test-tsan simulate
+.PHONY: chaos chaos-sqlite chaos-postgres chaos-table chaos-brokers chaos-app
+.PHONY: bench bench-table lint format coverage clean
 
 help:
 	@echo "make demo      build, and watch messages go from an application's transaction to their destination"
@@ -47,9 +58,7 @@ test-asan:
 
 test-tsan:
 	cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS) --target conformance_test relay_test inbox_test \
-		postgres_test postgres_conformance_test postgres_schedule_test postgres_admin_test postgres_inbox_test \
-		table_test http_test mqtt_test redis_test nats_test rabbitmq_test
+	cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
 	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
 
 simulate:
@@ -57,23 +66,43 @@ simulate:
 	cmake --build --preset release -j $(JOBS) --target simulation_test
 	SEEDS=$(SEEDS) build/release/tests/simulation/simulation_test --gtest_filter='Simulation.*'
 
-chaos: build kafka
-	cmake --build --preset release -j $(JOBS) --target parcels_api parcels_worker
-	PARCEL_KILLS=100 ctest --preset release -R live.parcels_test -V
-	KILLS=1000 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/sqlite_kill_test.py -v
-	FAULTS=300 CRASHES=20 OUTRIDER_BIN=$(CURDIR)/build/outrider /usr/bin/python3 tests/live/postgres_chaos_test.py -v
-	TURN_SECONDS=10 LENGTH_SECONDS=60 EMPTIED=4 STRICT=1 OUTRIDER_BIN=$(CURDIR)/build/outrider \
-		/usr/bin/python3 tests/live/postgres_turn_test.py -v
-	cmake --build --preset release -j $(JOBS) --target kafka_test
+# Everything killed, cut and emptied for longer than `make test` has time for. Each part runs by itself, too.
+chaos: chaos-sqlite chaos-postgres chaos-table chaos-brokers chaos-app
+
+chaos-sqlite: build
+	KILLS=1000 $(LIVE) tests/live/sqlite_kill_test.py -v
+
+chaos-postgres: build
+	FAULTS=300 CRASHES=20 $(LIVE) tests/live/postgres_chaos_test.py -v
+	TURN_SECONDS=10 LENGTH_SECONDS=60 EMPTIED=4 STRICT=1 $(LIVE) tests/live/postgres_turn_test.py -v
+
+chaos-table: build
+	TABLE_KILLS=200 $(LIVE) tests/live/table_kill_test.py -v
+
+# Every broker killed 20 times under load, and RabbitMQ without memory for 10 s.
+chaos-brokers: build kafka
+	cmake --build --preset release -j $(JOBS) --target kafka_test $(BROKER_TESTS)
 	BROKER_KILLS=20 build/release/tests/brokers/kafka_test --gtest_filter='Kafka.LosesNothing*'
-	cmake --build --preset release -j $(JOBS) --target app_crash_test
+	for test in $(BROKER_TESTS); do \
+		BROKER_KILLS=20 ALARM_SECONDS=10 build/release/tests/brokers/$$test \
+			--gtest_filter='*GateSuite*:*Relay.*' || exit 1; \
+	done
+
+# Applications: the parcel tracker's four processes, and writers killed in their commits.
+chaos-app: build
+	cmake --build --preset release -j $(JOBS) --target parcels_api parcels_worker app_crash_test
+	PARCEL_KILLS=100 ctest --preset release -R live.parcels_test -V
 	KILLS=400 build/release/tests/app/app_crash_test
 
-bench: build kafka
-	cmake --build --preset release --target postgres_latency brokers_bench -j $(JOBS)
+bench: build kafka bench-table
+	cmake --build --preset release -j $(JOBS) --target postgres_latency brokers_bench
 	python3 bench/sqlite_bench.py build/outrider
 	python3 bench/postgres_bench.py build/release
 	build/release/bench/brokers_bench build/outrider
+
+bench-table: build
+	cmake --build --preset release -j $(JOBS) --target row_loop
+	python3 bench/table_bench.py build/outrider build/release/tests/table/row_loop
 
 lint:
 	@tools/deps.sh lint
@@ -87,23 +116,6 @@ format:
 	@tools/deps.sh lint
 	clang-format-14 -i $$(git ls-files '*.h' '*.cc')
 
-# Existing tables: what they add to the targets above.
-.PHONY: tsan-table chaos-table bench-table
-test-tsan: tsan-table
-chaos: chaos-table
-bench: bench-table
-
-tsan-table:
-	cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS) --target table_test
-
-chaos-table: build
-	TABLE_KILLS=200 OUTRIDER_BIN=$(CURDIR)/build/outrider python3 tests/live/table_kill_test.py -v
-
-bench-table: build
-	cmake --build --preset release -j $(JOBS) --target row_loop
-	python3 bench/table_bench.py build/outrider build/release/tests/table/row_loop
-
 coverage:
 	@tools/deps.sh coverage
 	cmake --preset coverage
@@ -113,15 +125,3 @@ coverage:
 
 clean:
 	rm -rf build
-
-# Every broker killed 20 times under load, and RabbitMQ without memory for 10 s. Part of `make chaos`.
-BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
-.PHONY: chaos-brokers
-chaos: chaos-brokers
-chaos-brokers:
-	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target $(BROKER_TESTS)
-	for test in $(BROKER_TESTS); do \
-		BROKER_KILLS=20 ALARM_SECONDS=10 build/release/tests/brokers/$$test \
-			--gtest_filter='*GateSuite*:*Relay.*' || exit 1; \
-	done
