@@ -2,6 +2,7 @@
 writers and the consumer saw, never Outrider's own tables (but for the list of dead letters)."""
 
 import collections
+import contextlib
 import json
 import os
 import random
@@ -88,11 +89,11 @@ class World:
 class Relay:
     """One `outrider relay` process. It ends with its world, or with the test."""
 
-    def __init__(self, world):
+    def __init__(self, world, *arguments):
         self.path = os.path.join(world.folder.name, f"relay-{len(world.relays)}.log")
         self.log = open(self.path, "ab")
         self.process = subprocess.Popen(
-            children.tied([BIN, "relay", "--config", world.config]), stdout=self.log, stderr=self.log
+            children.tied([BIN, "relay", "--config", world.config, *arguments]), stdout=self.log, stderr=self.log
         )
         world.relays.append(self)
 
@@ -122,12 +123,11 @@ class Relay:
 
 
 class Writer(threading.Thread):
-    """Writes orders and messages with plain INSERTs, several keys to a transaction, and rolls some back. Remembers
-    what was committed: id -> (key, position)."""
+    """Writes transactions of several keys until told to finish, some of them rolled back, and remembers what was
+    committed: id -> (key, position). The subclasses say by which connection and in which statements."""
 
-    def __init__(self, world, number, keys=5, seed=1):
+    def __init__(self, number, keys, seed):
         super().__init__(daemon=True)
-        self.world = world
         self.dice = random.Random(seed * 1000 + number)
         self.keys = [f"writer-{number}-key-{i}" for i in range(keys)]
         self.positions = collections.Counter()
@@ -138,39 +138,66 @@ class Writer(threading.Thread):
 
     def run(self):
         try:
-            connection = self.world.connect()
-            while not self.ending.is_set():
-                self.transaction(connection)
-            connection.close()
+            with self.connect() as connection:
+                while not self.ending.is_set():
+                    self.transaction(connection)
         except Exception as exception:  # pylint: disable=broad-except
             self.failure = exception
 
+    def connect(self):
+        """A context manager around what transaction() is given."""
+        raise NotImplementedError
+
     def transaction(self, connection):
-        written = {}
-        positions = collections.Counter()
-        connection.execute("begin immediate")
-        for key in self.dice.choices(self.keys, k=self.dice.randint(1, 4)):
-            positions[key] += 1
-            position = self.positions[key] + positions[key]
-            message = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
-            connection.execute(
-                "insert into outrider_message(id, topic, key, payload) values (?, 'orders.placed', ?, ?)",
-                (message, key, json.dumps({"position": position})),
-            )
-            written[message] = (key, position)
-        if self.dice.random() < 0.15:
-            connection.execute("rollback")
+        """Writes one, and calls ended()."""
+        raise NotImplementedError
+
+    def commits(self):
+        return self.dice.random() > 0.15
+
+    def next_id(self):
+        return str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
+
+    def ended(self, committed, written):
+        """`written`: id -> (key, position), in order."""
+        if not committed:
             self.rolled_back.update(written)
             return
-        connection.execute("commit")
-        self.positions.update(positions)
         self.committed.update(written)
+        self.positions.update(key for key, _ in written.values())
 
     def finish(self):
         self.ending.set()
         self.join()
         if self.failure:
             raise self.failure
+
+
+class SqliteWriter(Writer):
+    """Plain INSERTs through Python's own SQLite."""
+
+    def __init__(self, world, number, keys=5, seed=1):
+        super().__init__(number, keys, seed)
+        self.world = world
+
+    def connect(self):
+        return contextlib.closing(self.world.connect())
+
+    def transaction(self, connection):
+        written = {}
+        positions = self.positions.copy()
+        connection.execute("begin immediate")
+        for key in self.dice.choices(self.keys, k=self.dice.randint(1, 4)):
+            positions[key] += 1
+            message = self.next_id()
+            connection.execute(
+                "insert into outrider_message(id, topic, key, payload) values (?, 'orders.placed', ?, ?)",
+                (message, key, json.dumps({"position": positions[key]})),
+            )
+            written[message] = (key, positions[key])
+        commits = self.commits()
+        connection.execute("commit" if commits else "rollback")
+        self.ended(commits, written)
 
 
 class Verdict:

@@ -5,16 +5,13 @@ import glob
 import json
 import os
 import pwd
-import random
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
-import threading
-import uuid
 
-from harness import children, wait_until
+from harness import Writer, children, wait_until
 
 
 def free_port():
@@ -96,71 +93,54 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Writer(threading.Thread):
-    """Transactions with early ids, savepoints, rollbacks and several keys, through one psql. What was committed is
-    learnt from psql's own answer, and remembered: id -> (key, position)."""
+class PsqlWriter(Writer):
+    """Writes through one psql. What was committed is learnt from psql's own answer."""
 
     def __init__(self, server, number, keys=6, seed=1):
-        super().__init__(daemon=True)
+        super().__init__(number, keys, seed)
         self.server = server
-        self.dice = random.Random(seed * 1000 + number)
-        self.keys = [f"writer-{number}-key-{i}" for i in range(keys)]
-        self.positions = {key: 0 for key in self.keys}
-        self.committed = {}
-        self.rolled_back = set()
-        self.ending = threading.Event()
-        self.failure = None
 
-    def run(self):
-        try:
-            psql = subprocess.Popen(
-                children.tied(self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1")),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )
-            while not self.ending.is_set():
-                self.transaction(psql)
-            psql.communicate()
-        except Exception as exception:  # pylint: disable=broad-except
-            self.failure = exception
+    @contextlib.contextmanager
+    def connect(self):
+        psql = subprocess.Popen(
+            children.tied(self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1")),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        yield psql
+        psql.communicate()
 
-    def transaction(self, psql):
+    def end(self, psql, script, written):
+        """Runs the statements as one transaction, which is committed or rolled back."""
+        commits = self.commits()
+        script += ["commit;" if commits else "rollback;", "select 'over';\n"]
+        psql.stdin.write("\n".join(script))
+        psql.stdin.flush()
+        if psql.stdout.readline().strip() != "over":
+            raise AssertionError("psql did not answer")
+        self.ended(commits, written)
+
+
+class LogWriter(PsqlWriter):
+    """Plain INSERTs into Outrider's log, in transactions with early ids, savepoints and pauses."""
+
+    def transaction(self, connection):
         written = {}
-        positions = dict(self.positions)
         script = ["begin;"]
         if self.dice.random() < 0.5:
             script.append("select pg_current_xact_id() \\g /dev/null")
         for key in self.dice.sample(self.keys, self.dice.randint(1, 3)):
             undone = self.dice.random() < 0.1
-            message = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
-            payload = json.dumps({"position": positions[key] + 1})
-            script.append("savepoint s;" if undone else "")
-            script.append(
+            message = self.next_id()
+            position = self.positions[key] + 1
+            insert = (
                 "insert into outrider.message (id, topic, key, payload) values "
-                f"('{message}', 'orders.placed', '{key}', '{payload}');"
+                f"('{message}', 'orders.placed', '{key}', '{json.dumps({'position': position})}');"
             )
+            script += ["savepoint s;", insert, "rollback to s;"] if undone else [insert]
             if undone:
-                script.append("rollback to s;")
                 self.rolled_back.add(message)
             else:
-                positions[key] += 1
-                written[message] = (key, positions[key])
+                written[message] = (key, position)
         if self.dice.random() < 0.05:
             script.append(f"select pg_sleep({self.dice.random() * 0.1}) \\g /dev/null")
-        commits = self.dice.random() > 0.15
-        script.append("commit;" if commits else "rollback;")
-        script.append("select 'over';\n")
-        psql.stdin.write("\n".join(script))
-        psql.stdin.flush()
-        if psql.stdout.readline().strip() != "over":
-            raise AssertionError("psql did not answer")
-        if commits:
-            self.positions = positions
-            self.committed.update(written)
-        else:
-            self.rolled_back.update(written)
-
-    def finish(self):
-        self.ending.set()
-        self.join()
-        if self.failure:
-            raise self.failure
+        self.end(connection, script, written)

@@ -7,7 +7,7 @@ import time
 import unittest
 
 from harness import Relay, Verdict, World, run
-from postgres import Server, Writer
+from postgres import LogWriter, Server
 
 KILLS = int(os.environ.get("KILLS", "100"))
 
@@ -21,7 +21,7 @@ class PostgresKill(unittest.TestCase):
 
     def test_four_relays_killed_at_random(self):
         dice = random.Random(4)
-        writers = [Writer(self.server, i) for i in range(4)]
+        writers = [LogWriter(self.server, i) for i in range(4)]
         for writer in writers:
             writer.start()
         relays = [Relay(self.world) for _ in range(4)]

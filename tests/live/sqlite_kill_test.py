@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BIN, Relay, Verdict, World, Writer, children, run, wait_until
+from harness import BIN, Relay, SqliteWriter, Verdict, World, children, run, wait_until
 
 KILLS = int(os.environ.get("KILLS", "100"))
 SANITIZED = os.environ.get("SANITIZED") == "1"
@@ -19,7 +19,7 @@ class SqliteKill(unittest.TestCase):
         self.addCleanup(self.world.close)
 
     def start_writers(self, count, seed):
-        writers = [Writer(self.world, i, seed=seed) for i in range(count)]
+        writers = [SqliteWriter(self.world, i, seed=seed) for i in range(count)]
         for writer in writers:
             writer.start()
         return writers

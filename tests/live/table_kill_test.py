@@ -11,7 +11,7 @@ import unittest
 
 from harness import BIN, Relay, children, run, wait_until
 from postgres import Server
-from tables import SCHEMAS, Outbox, Verdict, Writer
+from tables import SCHEMAS, Outbox, TableWriter, Verdict
 
 SANITIZED = os.environ.get("SANITIZED") == "1"
 KILLS = int(os.environ.get("TABLE_KILLS", "5" if SANITIZED else "25"))
@@ -81,7 +81,7 @@ class TableKill(unittest.TestCase):
         outbox = self.outbox(schema)
         before = self.definition(schema)
         self.assertTrue(before)
-        writers = [Writer(outbox, i) for i in range(2)]
+        writers = [TableWriter(outbox, i) for i in range(2)]
         for writer in writers:
             writer.start()
         relays = [Relay(outbox), Relay(outbox)]
@@ -109,7 +109,7 @@ class TableKill(unittest.TestCase):
     def want_one_row(self, schema):
         """Two relays drain side by side; each row is delivered by one of them."""
         outbox = self.outbox(schema)
-        writer = Writer(outbox, 1)
+        writer = TableWriter(outbox, 1)
         script = [schema.insert(writer.next_id(), f"key-{i % 7}", "{}") for i in range(200)]
         self.server.query(" ".join(script))
         command = [BIN, "relay", "--drain", "--timeout", "60s", "--config", outbox.config]
@@ -131,7 +131,7 @@ class TableKill(unittest.TestCase):
     def relay_to_redis(self, schema):
         outbox = self.outbox(schema, broker=f"redis://127.0.0.1:{self.redis.port}")
         before = self.definition(schema)
-        writer = Writer(outbox, 1)
+        writer = TableWriter(outbox, 1)
         messages = [writer.next_id() for _ in range(50)]
         self.server.query(" ".join(schema.insert(message, "a", json.dumps({"m": message})) for message in messages))
         self.redis.ask("FLUSHALL")
@@ -148,7 +148,7 @@ class TableKill(unittest.TestCase):
     def test_status_dispatch_and_mistakes(self):
         schema = SCHEMAS[2]
         outbox = self.outbox(schema)
-        writer = Writer(outbox, 1)
+        writer = TableWriter(outbox, 1)
         first = writer.next_id()
         self.server.query(schema.insert(first, "a", "{}"))
         self.server.query(schema.insert(writer.next_id(), "a", "{}"))
@@ -176,7 +176,7 @@ class TableKill(unittest.TestCase):
     def change_over(self, schema):
         outbox = self.outbox(schema)
         self.addCleanup(self.server.query, "drop schema if exists outrider cascade")
-        writers = [Writer(outbox, i) for i in range(2)]
+        writers = [TableWriter(outbox, i) for i in range(2)]
         for writer in writers:
             writer.start()
         old = Relay(outbox)

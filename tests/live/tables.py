@@ -4,13 +4,11 @@ psql."""
 import collections
 import json
 import os
-import random
-import subprocess
 import tempfile
-import threading
 import uuid
 
-from harness import children, run
+from harness import run
+from postgres import PsqlWriter
 
 
 class Schema:
@@ -120,66 +118,29 @@ class Outbox:
         self.folder.cleanup()
 
 
-class Writer(threading.Thread):
-    """Transactions of a few rows each, some rolled back, through one psql. What was committed is learnt from psql's own
-    answer, and remembered: id -> (key, position)."""
+class TableWriter(PsqlWriter):
+    """Transactions of a few rows each into one such table."""
 
     def __init__(self, outbox, number, keys=6, seed=1):
-        super().__init__(daemon=True)
-        self.outbox = outbox
-        self.dice = random.Random(seed * 1000 + number)
-        self.keys = [f"writer-{number}-key-{i}" for i in range(keys)]
-        self.positions = collections.Counter()
-        self.committed = {}
-        self.rolled_back = set()
-        self.ending = threading.Event()
-        self.failure = None
+        super().__init__(outbox.server, number, keys, seed)
+        self.schema = outbox.schema
         self.count = 0
-
-    def run(self):
-        try:
-            psql = subprocess.Popen(
-                children.tied(self.outbox.server.psql("-qAt", "-v", "ON_ERROR_STOP=1")),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )
-            while not self.ending.is_set():
-                self.transaction(psql)
-            psql.communicate()
-        except Exception as exception:  # pylint: disable=broad-except
-            self.failure = exception
 
     def next_id(self):
         """Rising within a writer, since a table without a time is in the order of its ids."""
         self.count += 1
         return str(uuid.UUID(int=(self.count << 64) | self.dice.getrandbits(62) | (2 << 62)))
 
-    def transaction(self, psql):
+    def transaction(self, connection):
         written = {}
-        positions = collections.Counter(self.positions)
+        positions = self.positions.copy()
         script = ["begin;"]
         for key in self.dice.choices(self.keys, k=self.dice.randint(1, 4)):
             positions[key] += 1
             message = self.next_id()
-            script.append(self.outbox.schema.insert(message, key, json.dumps({"position": positions[key], "key": key})))
+            script.append(self.schema.insert(message, key, json.dumps({"position": positions[key], "key": key})))
             written[message] = (key, positions[key])
-        commits = self.dice.random() > 0.15
-        script.append("commit;" if commits else "rollback;")
-        script.append("select 'over';\n")
-        psql.stdin.write("\n".join(script))
-        psql.stdin.flush()
-        if psql.stdout.readline().strip() != "over":
-            raise AssertionError("psql did not answer")
-        if commits:
-            self.positions = positions
-            self.committed.update(written)
-        else:
-            self.rolled_back.update(written)
-
-    def finish(self):
-        self.ending.set()
-        self.join()
-        if self.failure:
-            raise self.failure
+        self.end(connection, script, written)
 
 
 class Verdict:
