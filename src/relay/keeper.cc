@@ -20,7 +20,8 @@ MonoTime Keeper::step() {
     const MonoTime next_round = clock_.now() + kRound;
     if (!connect()) return next_round;
     note_circuits();
-    if (!admin_ || clock_.now() < clean_up_at_) return std::min(next_round, clean_up_at_);
+    if (!admin_) return next_round;  // clean-up may be long due, and must wait for the store
+    if (clock_.now() < clean_up_at_) return std::min(next_round, clean_up_at_);
     clean_up_at_ = clean_up();
     return std::min(next_round, clean_up_at_);
 }
