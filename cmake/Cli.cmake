@@ -50,6 +50,7 @@ add_executable(
     cli/replay.cc
     cli/signals.cc
     cli/status.cc
+    cli/store_wait.cc
     cli/table.cc
     cli/times.cc
     cli/version.cc

@@ -73,19 +73,23 @@ Config load_for_store(const CommonArguments& common) {
     return refuse_problems(std::move(loaded));
 }
 
-std::unique_ptr<StoreAdmin> open_admin(const Config& config, StoreDriver::IfMissing if_missing) {
-    Result<std::unique_ptr<StoreAdmin>> admin = open_store(config)->open_admin(if_missing);
-    if (admin) return std::move(admin).value();
+void fail_to_open(const Config& config, const Error& error) {
     const std::string url = config.store.masked();
     if (config.layout == StoreLayout::table) {
-        const bool away = admin.error().remedy == Remedy::wait;
-        throw Stop(away ? kCannotConnect : kFailed, url + ": " + admin.error().text);
+        const bool away = error.remedy == Remedy::wait;
+        throw Stop(away ? kCannotConnect : kFailed, url + ": " + error.text);
     }
     throw Stop(
         kCannotConnect,
-        "cannot open the store " + url + ": " + admin.error().text +
+        "cannot open the store " + url + ": " + error.text +
             ": check store.url, or create it with 'outrider migrate up'"
     );
+}
+
+std::unique_ptr<StoreAdmin> open_admin(const Config& config, StoreDriver::IfMissing if_missing) {
+    Result<std::unique_ptr<StoreAdmin>> admin = open_store(config)->open_admin(if_missing);
+    if (!admin) fail_to_open(config, admin.error());
+    return std::move(admin).value();
 }
 
 void require_schema(StoreAdmin& admin) {

@@ -24,6 +24,9 @@ namespace outrider::cli {
 // must not keep an operator from looking.
 [[nodiscard]] Config load_for_store(const CommonArguments& common);
 
+// Stop for a store that could not be opened, in words for an operator.
+[[noreturn]] void fail_to_open(const Config& config, const Error& error);
+
 // Opens the store for an operator. Stop (cannot connect) if it is not there.
 [[nodiscard]] std::unique_ptr<StoreAdmin> open_admin(
     const Config& config,

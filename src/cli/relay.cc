@@ -9,6 +9,7 @@
 #include "cli/drivers.h"
 #include "cli/log_observer.h"
 #include "cli/notify.h"
+#include "cli/store_wait.h"
 #include "cli/verbs.h"
 #include "config/values.h"
 
@@ -37,11 +38,29 @@ std::string joined(const std::vector<std::string>& parts) {
     return text;
 }
 
-void migrate_first(const Config& config, Log& log) {
-    const auto admin = open_admin(config, StoreDriver::IfMissing::create);
-    const SchemaVersion version = value_of(admin->migrate());
+void migrate_first(StoreAdmin& admin, Log& log) {
+    const SchemaVersion version = value_of(admin.migrate());
     log.info("migrated", {{"version", version.installed}});
     for (const std::string& remark : version.remarks) log.warn(remark);
+}
+
+// The store with the tables of this build; nothing if a signal came while it was away. A drain has
+// somebody who waits for it, and so waits for nobody.
+std::unique_ptr<StoreAdmin> open_for_relay(
+    const Config& config,
+    const RelayArguments& arguments,
+    const StopSignals& signals,
+    Log& log
+) {
+    const auto if_missing =
+        arguments.migrate ? StoreDriver::IfMissing::create : StoreDriver::IfMissing::fail;
+    std::unique_ptr<StoreAdmin> admin = arguments.drain
+                                            ? open_admin(config, if_missing)
+                                            : wait_for_store(config, if_missing, signals, log);
+    if (!admin) return admin;
+    if (arguments.migrate) migrate_first(*admin, log);
+    require_schema(*admin);
+    return admin;
 }
 
 std::vector<std::string> add_destinations(Relay& relay, const Config& config, Log& log) {
@@ -86,8 +105,8 @@ int run_relay(const CommonArguments& common, const RelayArguments& arguments) {
     Log log(config.log);
     prepare_process();
     const StopSignals signals;
-    if (arguments.migrate) migrate_first(config, log);
-    const std::unique_ptr<StoreAdmin> admin = open_ready_admin(config);
+    const std::unique_ptr<StoreAdmin> admin = open_for_relay(config, arguments, signals, log);
+    if (!admin) return kFine;
     const auto observer = std::make_shared<LogObserver>(log);
     log.info("relay starts", {{"version", OUTRIDER_VERSION}, {"store", config.store.masked()}});
     Relay relay(open_store(config), config.relay, observer);

@@ -59,6 +59,26 @@ constexpr const char* kServerSide =
     "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10000', "
     "false)";
 
+// libpq tells no SQLSTATE of a connection that failed, and its text is in the server's language.
+// What a server said has two blanks behind its severity; then it is asked once more, for codes in
+// place of sentences. Several hosts: the last one that said anything decides.
+Remedy remedy_of_refusal(PGconn* connection) {
+    if (PQconnectionNeedsPassword(connection) == 1) return Remedy::correct;
+    constexpr std::string_view kBehindSeverity = ":  ";
+    const auto said_at = [connection] {
+        return std::string_view(PQerrorMessage(connection)).rfind(kBehindSeverity);
+    };
+    if (said_at() == std::string_view::npos) return Remedy::wait;
+    PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE);
+    PQreset(connection);
+    if (PQstatus(connection) == CONNECTION_OK || said_at() == std::string_view::npos) {
+        return Remedy::wait;
+    }
+    return remedy_of(
+        std::string_view(PQerrorMessage(connection)).substr(said_at() + kBehindSeverity.size())
+    );
+}
+
 std::uint64_t big_endian(std::string_view bytes) {
     std::uint64_t value = 0;
     for (const char c : bytes) value = (value << 8U) | static_cast<unsigned char>(c);
@@ -153,7 +173,8 @@ Result<Connection> Connection::open(const std::string& conninfo) {
     values.insert(values.end(), {conninfo.c_str(), nullptr});
     connection.connection_.reset(PQconnectdbParams(keywords.data(), values.data(), 1));
     if (PQstatus(connection.get()) != CONNECTION_OK) {
-        return Error{Remedy::wait, "cannot connect: " + trimmed(PQerrorMessage(connection.get()))};
+        const std::string text = "cannot connect: " + trimmed(PQerrorMessage(connection.get()));
+        return Error{remedy_of_refusal(connection.get()), text};
     }
     PQsetNoticeProcessor(
         connection.get(), [](void*, const char*) {}, nullptr

@@ -48,6 +48,7 @@ public:
     Parameters& add(std::string_view text);
     Parameters& add(std::int64_t value) { return add(std::string_view(std::to_string(value))); }
     Parameters& add(bool value) { return add(std::string_view(value ? "t" : "f")); }
+    Parameters& add(const char*) = delete;  // would be a bool: write std::string_view("...")
     Parameters& add_null();
 
     [[nodiscard]] std::vector<const char*> pointers() const;
@@ -63,6 +64,7 @@ public:
     void add(std::int64_t value) { raw(std::to_string(value)); }
     void add(bool value) { raw(value ? "t" : "f"); }
     void add(std::string_view text);  // quoted
+    void add(const char*) = delete;   // would be a bool
     void add_null() { raw("NULL"); }
     [[nodiscard]] std::string text() const { return text_ + "}"; }
 
@@ -79,7 +81,9 @@ private:
 // seconds. One thread at a time.
 class Connection {
 public:
-    // `conninfo`: anything libpq takes. The error never contains it.
+    // `conninfo`: anything libpq takes. The error never contains it. Its remedy is to wait while
+    // the server is away, starting or full, and to correct what it refuses: password, user,
+    // database.
     [[nodiscard]] static Result<Connection> open(const std::string& conninfo);
 
     [[nodiscard]] PGconn* get() const { return connection_.get(); }

@@ -136,7 +136,8 @@ void Doorbell::run(const std::stop_token& stop) {
 
 Result<void> Doorbell::serve(const std::stop_token& stop) {
     Result<BellLine> line = BellLine::open(options_.conninfo, names_);
-    if (!line) return line.error();
+    // Whoever is refused today may be let in tomorrow.
+    if (!line) return Error{Remedy::wait, line.error().text};
     if (line->is_deaf()) {
         return Error{
             Remedy::correct, "a pooler stands between us and the server, and cannot pass it on"};

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+
+#include "cli/log.h"
+#include "cli/signals.h"
+#include "config/config.h"
+#include "core/store.h"
+#include "core/store_admin.h"
+
+namespace outrider::cli {
+
+// Opens the store of a relay that starts. A store that is away is waited for, as it is later on:
+// the log and the service manager hear of it once. Nothing if a signal came meanwhile; Stop for
+// what time does not mend, such as a password that is refused.
+[[nodiscard]] std::unique_ptr<StoreAdmin> wait_for_store(
+    const Config& config,
+    StoreDriver::IfMissing if_missing,
+    const StopSignals& signals,
+    Log& log
+);
+
+}  // namespace outrider::cli

@@ -1,0 +1,87 @@
+"""A relay that is started before its database, as service managers do: it waits for what will come back, and ends at
+once where only a person can help."""
+
+import os
+import time
+import unittest
+
+from harness import Relay, World, run, wait_until
+from postgres import Server
+
+AWAY = "the store is away"
+INSERT = "insert into outrider.message (topic, key, payload) values ('orders.placed', 'ada', '{}')"
+
+
+class PostgresAway(unittest.TestCase):
+    def setUp(self):
+        self.server = Server()
+        self.addCleanup(self.server.close)
+        self.world = World(store=self.server.url)
+        self.addCleanup(self.world.close)
+
+    def relay_at(self, url, *arguments):
+        """How a relay of another store ends, by itself."""
+        return run("relay", "--config", self.world.config, "--store", url, *arguments, check=False)
+
+    def test_waits_for_the_server_and_says_so_once(self):
+        self.server.query(INSERT)
+        self.server.stop()
+        relay = Relay(self.world)
+        wait_until("the relay to say it", lambda: AWAY in relay.text())
+        time.sleep(1)  # several tries
+        self.assertIsNone(relay.process.poll())
+        self.server.start()
+        wait_until("the message", lambda: len(self.world.lines()) == 1)
+        self.assertEqual(relay.stop(), 0)
+        self.assertEqual(relay.text().count(AWAY), 1)
+
+    def test_a_signal_ends_the_wait(self):
+        self.server.stop()
+        relay = Relay(self.world)
+        wait_until("the relay to say it", lambda: AWAY in relay.text())
+        self.assertEqual(relay.stop(), 0)
+
+    def test_a_drain_does_not_wait(self):
+        self.server.stop()
+        self.assertEqual(self.relay_at(self.server.url, "--drain").returncode, 6)
+
+    def test_a_server_that_starts_or_is_full_is_waited_for(self):
+        self.server.query("create role last_one login connection limit 0 in role outrider_relay")
+        relay = Relay(self.world, "--store", self.server.url.replace("postgres@", "last_one@"))
+        wait_until("the relay to say it", lambda: AWAY in relay.text())
+        self.server.query(INSERT)
+        self.server.query("alter role last_one connection limit -1")
+        wait_until("the message", lambda: len(self.world.lines()) == 1)
+        self.assertEqual(relay.stop(), 0)
+
+    def test_what_the_server_refuses_is_an_error(self):
+        rules = os.path.join(self.server.data, "pg_hba.conf")
+        with open(rules, encoding="utf-8") as file:
+            others = file.read()
+        with open(rules, "w", encoding="utf-8") as file:
+            file.write("local all guarded scram-sha-256\n" + others)
+        self.server.query("create role guarded login password 'right'")
+        self.server.query("select pg_reload_conf()")
+        at = self.server.url
+        wait_until("the new rules", lambda: self.server.query("select count(*) from pg_hba_file_rules") != "0")
+        for url, reason in (
+            (at.replace("postgres@", "guarded:wrong@"), "password authentication failed"),
+            (at.replace("postgres@", "guarded@"), "no password supplied"),
+            (at.replace("postgres@", "nobody@"), 'role "nobody" does not exist'),
+            (at.replace("/postgres?", "/nowhere?"), 'database "nowhere" does not exist'),
+        ):
+            with self.subTest(reason):
+                done = self.relay_at(url)
+                self.assertEqual(done.returncode, 6, done.stderr)
+                self.assertIn(reason, done.stderr)
+                self.assertNotIn("wrong@", done.stderr)
+
+    def test_missing_tables_are_an_error(self):
+        self.server.query("create database empty")
+        done = self.relay_at(self.server.url.replace("/postgres?", "/empty?"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("migrate up", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
