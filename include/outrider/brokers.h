@@ -24,12 +24,16 @@ class BrokerDriver;
 // Acknowledges everything and keeps nothing: to measure a store alone.
 [[nodiscard]] std::shared_ptr<BrokerDriver> null_broker();
 
-// Brokers behind a network, each in a library of its own: link outrider::kafka, outrider::nats,
-// outrider::rabbitmq or outrider::redis. The URL is that of the configuration, with all options
-// behind its question mark, also those that are keys of a destination there (target, format,
-// source); src/brokers/ has a README for each. Throws Failure (correct) that says what is wrong
-// with it, and never quotes a password. Nothing is connected yet.
+// Brokers behind a network, each in a library of its own: link outrider::http, outrider::kafka,
+// outrider::mqtt, outrider::nats, outrider::rabbitmq or outrider::redis. The URL is that of the
+// configuration, with all options behind its question mark, also those that are keys of a
+// destination there (target, format, source); src/brokers/ has a README for each, which also says
+// what its acknowledgement means. Throws Failure (correct) that says what is wrong with the URL,
+// and never quotes a password. Nothing is connected yet. These libraries come with
+// add_subdirectory; `cmake --install` leaves them out.
+[[nodiscard]] std::shared_ptr<BrokerDriver> http_broker(std::string_view url);
 [[nodiscard]] std::shared_ptr<BrokerDriver> kafka_broker(std::string_view url);
+[[nodiscard]] std::shared_ptr<BrokerDriver> mqtt_broker(std::string_view url);
 [[nodiscard]] std::shared_ptr<BrokerDriver> nats_broker(std::string_view url);
 [[nodiscard]] std::shared_ptr<BrokerDriver> rabbitmq_broker(std::string_view url);
 [[nodiscard]] std::shared_ptr<BrokerDriver> redis_broker(std::string_view url);

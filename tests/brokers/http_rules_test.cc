@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/http/address.h"
 #include "brokers/http/classify.h"
 #include "brokers/http/options.h"
@@ -10,6 +13,11 @@
 
 namespace outrider {
 namespace {
+
+TEST(HttpBroker, IsMadeFromAUrl) {
+    EXPECT_NE(http_broker("https://receiver.example/hook"), nullptr);
+    EXPECT_THROW((void)http_broker("https://receiver.example/hook?nonsense=1"), Failure);
+}
 
 TEST(HttpClassify, KnowsWhatIsWhose) {
     for (const long status : {200L, 201L, 202L, 204L, 299L}) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/brokers.h"
+
 #include "brokers/mqtt/broker.h"
 #include "brokers/mqtt/classify.h"
 #include "brokers/mqtt/topic.h"
@@ -15,9 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 std::unique_ptr<Broker> open(const std::string& url) {
-    const Result<MqttOptions> options = parse_mqtt_url(url);
-    EXPECT_TRUE(options) << options.error().text;
-    return std::move(make_mqtt_broker(*options)->open()).value();
+    return std::move(mqtt_broker(url)->open()).value();
 }
 
 std::unique_ptr<Broker> open_with(const std::string& parameters) {

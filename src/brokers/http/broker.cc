@@ -1,5 +1,8 @@
 #include "brokers/http/broker.h"
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/http/classify.h"
 #include "brokers/http/flight.h"
 #include "brokers/wire/driver.h"
@@ -69,6 +72,12 @@ Result<std::unique_ptr<Broker>> open(const HttpOptions& options) {
 
 std::shared_ptr<BrokerDriver> make_http_broker(const HttpOptions& options) {
     return wire::make_driver([options] { return http::open(options); });
+}
+
+std::shared_ptr<BrokerDriver> http_broker(std::string_view url) {
+    const Result<HttpOptions> options = parse_http_url(url);
+    if (!options) throw Failure(options.error());
+    return make_http_broker(*options);
 }
 
 }  // namespace outrider

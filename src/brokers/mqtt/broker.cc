@@ -1,5 +1,8 @@
 #include "brokers/mqtt/broker.h"
 
+#include "outrider/brokers.h"
+#include "outrider/error.h"
+
 #include "brokers/mqtt/connection.h"
 #include "brokers/mqtt/flight.h"
 #include "brokers/mqtt/topic.h"
@@ -84,6 +87,12 @@ Result<std::unique_ptr<Broker>> open(const MqttOptions& options) {
 
 std::shared_ptr<BrokerDriver> make_mqtt_broker(const MqttOptions& options) {
     return wire::make_driver([options] { return mqtt::open(options); });
+}
+
+std::shared_ptr<BrokerDriver> mqtt_broker(std::string_view url) {
+    const Result<MqttOptions> options = parse_mqtt_url(url);
+    if (!options) throw Failure(options.error());
+    return make_mqtt_broker(*options);
 }
 
 }  // namespace outrider
