@@ -20,7 +20,7 @@ help:
 	@echo "make demo      build, and watch messages go from an application's transaction to their destination"
 	@echo "make test      build and run every suite, with sanitizers too"
 	@echo "make build     the release binary, build/outrider"
-	@echo "make deps      install the Debian packages that are needed"
+	@echo "make deps      install the Debian packages that are needed, servers for the tests included"
 	@echo "make lint      formatter, house rules, clang-tidy      make format    format everything"
 	@echo "make simulate  SEEDS=200000 simulated runs             make chaos     long kill loops"
 	@echo "make bench     speed, as ratios of one run             make coverage  lines covered by the tests"
@@ -32,7 +32,8 @@ deps:
 kafka:
 	@tools/kafka.sh
 
-build: deps
+build:
+	@tools/deps.sh build
 	@cmake --preset release
 	@cmake --build --preset release --target outrider -j $(JOBS)
 	@ln -sfn release/outrider build/outrider
@@ -69,18 +70,18 @@ simulate:
 # Everything killed, cut and emptied for longer than `make test` has time for. Each part runs by itself, too.
 chaos: chaos-sqlite chaos-postgres chaos-table chaos-brokers chaos-app
 
-chaos-sqlite: build
+chaos-sqlite: deps build
 	KILLS=1000 $(LIVE) tests/live/sqlite_kill_test.py -v
 
-chaos-postgres: build
+chaos-postgres: deps build
 	FAULTS=300 CRASHES=20 $(LIVE) tests/live/postgres_chaos_test.py -v
 	TURN_SECONDS=10 LENGTH_SECONDS=60 EMPTIED=4 STRICT=1 $(LIVE) tests/live/postgres_turn_test.py -v
 
-chaos-table: build
+chaos-table: deps build
 	TABLE_KILLS=200 $(LIVE) tests/live/table_kill_test.py -v
 
 # Every broker killed 20 times under load, and RabbitMQ without memory for 10 s.
-chaos-brokers: build kafka
+chaos-brokers: deps build kafka
 	cmake --build --preset release -j $(JOBS) --target kafka_test $(BROKER_TESTS)
 	BROKER_KILLS=20 build/release/tests/brokers/kafka_test --gtest_filter='Kafka.LosesNothing*'
 	for test in $(BROKER_TESTS); do \
@@ -89,18 +90,18 @@ chaos-brokers: build kafka
 	done
 
 # Applications: the parcel tracker's four processes, and writers killed in their commits.
-chaos-app: build
+chaos-app: deps build
 	cmake --build --preset release -j $(JOBS) --target parcels_api parcels_worker app_crash_test
 	PARCEL_KILLS=100 ctest --preset release -R live.parcels_test -V
 	KILLS=400 build/release/tests/app/app_crash_test
 
-bench: build kafka bench-table
+bench: deps build kafka bench-table
 	cmake --build --preset release -j $(JOBS) --target postgres_latency brokers_bench
 	python3 bench/sqlite_bench.py build/outrider
 	python3 bench/postgres_bench.py build/release
 	build/release/bench/brokers_bench build/outrider
 
-bench-table: build
+bench-table: deps build
 	cmake --build --preset release -j $(JOBS) --target row_loop
 	python3 bench/table_bench.py build/outrider build/release/tests/table/row_loop
 

@@ -108,6 +108,21 @@ class Consumers(unittest.TestCase):
             self.place("subdirectory"), "sqlite", f"add_subdirectory({SOURCE} outrider EXCLUDE_FROM_ALL)",
         )
 
+    def test_the_program_of_the_readme(self):
+        place = self.place("readme")
+        readme = (SOURCE / "README.md").read_text()
+        (place / "shop.cc").write_text(re.search(r"```cpp\n(.*?)```", readme, re.S).group(1))
+        (place / "CMakeLists.txt").write_text(re.search(r"```cmake\n(.*?)```", readme, re.S).group(1))
+        run("cmake", "-G", "Ninja", "-S", place, "-B", place / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", place / "build")
+        with subprocess.Popen(
+            [place / "build" / "shop"], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as shop:
+            self.assertEqual(shop.stdout.readline(), "mail to ada\n")
+            shop.communicate("\n", timeout=60)
+            self.assertEqual(shop.returncode, 0)
+
     def test_the_binary_is_installed(self):
         self.assertIn("0.1", run(self.prefix / "bin" / "outrider", "version"))
 
