@@ -77,11 +77,25 @@ struct Destination {
     // The topics it takes; `*` in a pattern matches anything, dots included. Default: all of them.
     std::vector<std::string> topics = {"*"};
 
+    // What is kept in order. Default key. Take none for throughput where consumers sort for
+    // themselves, global only where everything must come one behind the other: it is slow.
     Order order = Order::key;
+
+    // Where it begins when its name is new. Default oldest: what was written before it was added
+    // is delivered, too, as far as it is kept. Take now where history would be news to nobody.
     Start start = Start::oldest;
+
+    // Default block. Take skip where a late message is better than a waiting key.
     OnFailure on_failure = OnFailure::block;
+
+    // Default go_on. Take hold where a message makes no sense without the one before it, and
+    // somebody looks at dead letters.
     AfterDeath after_death = AfterDeath::go_on;
+
+    // How a refused message is tried again, and when it is given up.
     Retry retry;
+
+    // How much one turn takes.
     BatchLimits batch;
 
     // How long a broker may take to answer for a whole turn. What is unanswered then is offered

@@ -24,12 +24,16 @@ enum class OnGap : std::uint8_t {
     refuse,  // Failure (wait): nothing is remembered, so that the message can be taken again later
 };
 
+// How an inbox behaves. The same in every process of a consumer.
 struct InboxOptions {
     // How long a message is remembered after its effect. A copy that comes later has its effect
     // again, so never choose less than the longest time after which your broker, or an operator who
     // replays, may deliver once more. Default 7 days.
     Duration retention = std::chrono::hours(24 * 7);
 
+    // Default go_on. Take refuse where an effect makes no sense before the ones that are missing,
+    // and the broker delivers again what was not acknowledged. Only messages with a position have
+    // gaps.
     OnGap on_gap = OnGap::go_on;
 };
 

@@ -98,7 +98,7 @@ struct EnqueueOptions {
     std::size_t payload_bytes_max = 1U << 20U;
 };
 
-// Throws Failure (invalid) that names the field and the limit, unless the message may be written.
+// Throws Failure (correct) that names the field and the limit, unless the message may be written.
 // Every enqueue calls it; it is here for those who want to know earlier.
 void validate(const Message& message, const EnqueueOptions& options = {});
 

@@ -27,7 +27,7 @@ struct TableOptions {
     // The table: outbox_messages, shop.outbox_messages, "Shop"."Outbox.Messages".
     std::string name;
 
-    // What a message is made of. `id` and `topic` and `payload` must be there.
+    // What a message is made of. `id`, `topic` and `payload` must be there.
     std::string id;
     std::string topic;
     std::string key;  // what it is ordered by, whatever its topic
@@ -36,26 +36,38 @@ struct TableOptions {
     std::string content_type;
     std::string headers;  // a JSON object
 
-    // Oldest first by this, then by id. Without it by id alone.
+    // Oldest first by this, then by id. Without it by id alone, so ids should rise.
     std::string created;
 
-    // Not before this moment; written when a message has to wait for another try.
+    // Not before this moment; written when a message has to wait for another try. Without it the
+    // relay remembers the wait, and forgets it when it ends.
     std::string due;
 
     // How a delivered row is settled: "delete", or marked by "timestamp", "status" or "flag".
     std::string done;
-    std::string done_at;  // timestamp: null while pending. Also written with status and flag.
+
+    // done = "timestamp": null while pending. Written with "status" and "flag", too, if it is
+    // there.
+    std::string done_at;
+
+    // done = "status": the column, and its values (not columns) for a row that is pending,
+    // delivered and given up. The last may be missing.
     std::string status;
-    std::string status_pending;  // a value, not a column
-    std::string status_done;     // likewise
-    std::string status_dead;     // likewise; may be missing
-    std::string flag;            // true: done
+    std::string status_pending;
+    std::string status_done;
+    std::string status_dead;
 
-    std::string
-        attempts;       // refusals so far. Without it, and without status_dead, nothing ever dies
-    std::string error;  // why it was refused
+    // done = "flag": true when delivered.
+    std::string flag;
 
-    // "batch": one statement for all rows of a turn (default). "row": one for each.
+    // How often the row was refused. Without it, and without `status_dead`, nothing ever dies.
+    std::string attempts;
+
+    // Why it was refused last. For people; nothing depends on it.
+    std::string error;
+
+    // "batch": one statement for all rows of a turn (default). "row": one for each,
+    // which is slower.
     std::string settle;
 
     // Delivered rows older than this are deleted, in small pieces. 0: never (default).
@@ -87,8 +99,8 @@ enum class Dispatched : std::uint8_t {
 // relay, with a connection to database and broker of its own. Takes the same locks as the relay: a
 // row is delivered by one of them. One thread at a time.
 //
-//     outrider::table::Dispatcher dispatcher(conninfo, {.preset = "outbox-messages"}, orders,
-//     kafka);
+//     const outrider::table::TableOptions table{.preset = "outbox-messages"};
+//     outrider::table::Dispatcher dispatcher(conninfo, table, orders, kafka);
 //     ... insert into outbox_messages ...; commit ...
 //     dispatcher.dispatch(id);
 class Dispatcher {

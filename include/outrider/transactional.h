@@ -19,6 +19,8 @@ struct Repeat {
     // Tries altogether, the first included. Default 5; 1: never again.
     std::uint32_t tries_max = 5;
 
+    // The waits before the second and before the last try. Defaults 10 ms and 1 s; raise them where
+    // transactions are long.
     Duration delay_first = std::chrono::milliseconds(10);
     Duration delay_max = std::chrono::seconds(1);
 
