@@ -59,12 +59,13 @@ constexpr const char* kServerSide =
     "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10000', "
     "false)";
 
+constexpr std::string_view kBehindSeverity = ":  ";
+
 // libpq tells no SQLSTATE of a connection that failed, and its text is in the server's language.
 // What a server said has two blanks behind its severity; then it is asked once more, for codes in
 // place of sentences. Several hosts: the last one that said anything decides.
 Remedy remedy_of_refusal(PGconn* connection) {
     if (PQconnectionNeedsPassword(connection) == 1) return Remedy::correct;
-    constexpr std::string_view kBehindSeverity = ":  ";
     const auto said_at = [connection] {
         return std::string_view(PQerrorMessage(connection)).rfind(kBehindSeverity);
     };
