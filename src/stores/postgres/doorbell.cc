@@ -83,8 +83,8 @@ private:
     std::uint64_t seen_ = 0;
 };
 
-Doorbell::Doorbell(const StoreOptions& options, Names names, Observer& observer)
-    : options_(options),
+Doorbell::Doorbell(StoreOptions options, Names names, Observer& observer)
+    : options_(std::move(options)),
       names_(std::move(names)),
       observer_(observer),
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {

@@ -28,7 +28,7 @@ namespace outrider::postgres {
 class Doorbell {
 public:
     // The observer must outlive it. Starts its thread unless `options` say poll.
-    Doorbell(const StoreOptions& options, Names names, Observer& observer);
+    Doorbell(StoreOptions options, Names names, Observer& observer);
     ~Doorbell();
     Doorbell(const Doorbell&) = delete;
     Doorbell& operator=(const Doorbell&) = delete;

@@ -62,7 +62,7 @@ Result<void> make_roles(const Connection& connection, const Names& names) {
 
 Result<int> take_steps(const Connection& connection, const Names& names, std::size_t lanes) {
     for (;;) {
-        const Result<int> version = installed_version(connection, names);
+        Result<int> version = installed_version(connection, names);
         if (!version || *version >= newest_version()) return version;
         const auto step = static_cast<std::size_t>(*version);
         const Result<void> taken = connection.run_script(step_text(names, lanes, step));
@@ -136,9 +136,9 @@ Result<int> migrate_schema(const Connection& connection, const Names& names, std
             "a log cannot have " + std::to_string(lanes) + " lanes: give a power of two up to " +
                 std::to_string(kLanesMax)};
     }
-    const Result<int> before = installed_version(connection, names);
+    Result<int> before = installed_version(connection, names);
     if (!before) return before;
-    const Result<int> version = take_steps(connection, names, lanes);
+    Result<int> version = take_steps(connection, names, lanes);
     if (!version || *version != newest_version()) return version;
     const Result<std::vector<std::string>> missing = missing_roles(connection, names);
     if (!missing) return missing.error();
