@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "core/topics.h"
 
@@ -111,15 +112,21 @@ Result<Backlog> MemoryAdmin::backlog(const std::vector<Destination>& expected) {
     return backlog;
 }
 
+// Those that died first come first, whatever their destination.
 std::uint64_t MemoryAdmin::for_each_dead(const DeadFilter& filter, const Visit& visit) {
-    std::uint64_t count = 0;
+    std::map<std::tuple<WallTime, std::int64_t, std::string>, DestinationState*> found;
     for (auto& [name, state] : database_->destinations_) {
-        for (auto next = state.dead.begin(); next != state.dead.end() && count < filter.limit;) {
-            const auto entry = next++;  // the visit may remove it
-            if (!fits(filter, name, entry->second.parked.row->message)) continue;
-            visit(state, entry->first, entry->second);
-            ++count;
+        for (const auto& [seq, dead] : state.dead) {
+            if (!fits(filter, name, dead.parked.row->message)) continue;
+            found.emplace(std::tuple(dead.died_at, seq, name), &state);
         }
+    }
+    std::uint64_t count = 0;
+    for (const auto& [place, state] : found) {
+        if (count == filter.limit) break;
+        const std::int64_t seq = std::get<1>(place);
+        visit(*state, seq, state->dead.at(seq));  // which may remove it
+        ++count;
     }
     return count;
 }
