@@ -2,6 +2,8 @@
 
 SEEDS ?= 200000
 JOBS ?= $(shell nproc)
+# Tests wait more than they work.
+TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 1)
 
 # Suites with threads, and servers where they need them: what the thread sanitizer is built for.
 BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
@@ -49,18 +51,18 @@ test-release:
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 	@ln -sfn release/outrider build/outrider
-	ctest --preset release -j $(JOBS) --output-junit tests.xml
+	ctest --preset release -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 # Fewer seeds and kills: sanitizers make everything slower, and look for other faults than the plain run.
 test-asan:
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
-	SANITIZED=1 SEEDS=200 KILLS=20 ctest --preset asan -j $(JOBS) --output-junit tests.xml
+	SANITIZED=1 SEEDS=200 KILLS=20 ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 test-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
-	SANITIZED=1 ctest --preset tsan -j $(JOBS) --output-junit tests.xml
+	SANITIZED=1 ctest --preset tsan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 simulate:
 	cmake --preset release

@@ -82,11 +82,11 @@ class Bench:
             raise SystemExit("the relay failed")
         return time.monotonic() - start, usage.ru_maxrss / 1024
 
-    def measured_drain(self, name, count, base=None):
-        """Fills, drains and prints; returns the rate."""
+    def measured_drain(self, name, count, base=None, workers=2):
+        """Fills, drains and prints; returns the rate. One relay, a worker for each core unless told otherwise."""
         self.fill(count)
         before = self.wal()
-        seconds, memory = self.drain()
+        seconds, memory = self.drain("--set", f"destination.all.workers={workers}")
         per_message = (self.wal() - before) / count
         rate = count / seconds
         ratio = f", {rate / base:.2f} of that" if base else ""
@@ -99,7 +99,8 @@ class Bench:
 
 
 def bench_drain(bench, count, history):
-    rate = bench.measured_drain(f"{count} messages of {PAYLOAD_BYTES} bytes", count)
+    bench.measured_drain(f"{count} messages of {PAYLOAD_BYTES} bytes, one worker", count, workers=1)
+    rate = bench.measured_drain("the same with two workers", count)
     holder = subprocess.Popen(bench.server.psql("-qAt"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     holder.stdin.write("begin isolation level repeatable read; select count(*) from orders;\n")
     holder.stdin.flush()
