@@ -14,13 +14,6 @@ find_package(rabbitmq-c 0.11 CONFIG QUIET GLOBAL)
 find_package(CURL 7.88)
 find_package(OpenSSL)
 
-cmake_dependent_option(OUTRIDER_REDIS "Redis Streams (hiredis)" ON HIREDIS_FOUND OFF)
-cmake_dependent_option(OUTRIDER_KAFKA "Apache Kafka (librdkafka)" ON RDKAFKA_FOUND OFF)
-cmake_dependent_option(OUTRIDER_NATS "NATS JetStream (cnats)" ON CNATS_FOUND OFF)
-cmake_dependent_option(OUTRIDER_HTTP "HTTP (libcurl, libcrypto)" ON "CURL_FOUND;OPENSSL_FOUND" OFF)
-cmake_dependent_option(OUTRIDER_MQTT "MQTT 5 (libmosquitto)" ON MOSQUITTO_FOUND OFF)
-cmake_dependent_option(OUTRIDER_RABBITMQ "RabbitMQ (rabbitmq-c)" ON rabbitmq-c_FOUND OFF)
-
 # What they share: targets, headers, CloudEvents, URLs, sockets.
 outrider_room(
     wire
@@ -30,65 +23,58 @@ outrider_room(
     PRIVATE nlohmann_json::nlohmann_json
 )
 
-if(OUTRIDER_HTTP)
-    outrider_room(
-        http
-        SOURCES brokers/http/address.cc brokers/http/broker.cc brokers/http/classify.cc brokers/http/flight.cc
-                brokers/http/link.cc brokers/http/options.cc brokers/http/place.cc brokers/http/signer.cc
-                brokers/http/transfer.cc brokers/http/writer.cc
-        PUBLIC outrider::wire
-        PRIVATE CURL::libcurl OpenSSL::Crypto
-    )
-endif()
+# outrider_broker(NAME TITLE NEEDS ... SOURCES ... LIBRARIES ...): the option OUTRIDER_<NAME>, on where all it needs was
+# found, and its room. Sources are those of its own folder.
+function(outrider_broker name title)
+    cmake_parse_arguments(broker "" "" "NEEDS;SOURCES;LIBRARIES" ${ARGN})
+    string(TOUPPER OUTRIDER_${name} option)
+    cmake_dependent_option(${option} "${title}" ON "${broker_NEEDS}" OFF)
+    set(${option} ${${option}} PARENT_SCOPE)
+    if(NOT ${option})
+        return()
+    endif()
+    list(TRANSFORM broker_SOURCES PREPEND brokers/${name}/)
+    outrider_room(${name} SOURCES ${broker_SOURCES} PUBLIC outrider::wire PRIVATE ${broker_LIBRARIES})
+endfunction()
 
-if(OUTRIDER_REDIS)
-    outrider_room(
-        redis
-        SOURCES brokers/redis/broker.cc brokers/redis/burst.cc brokers/redis/classify.cc brokers/redis/connection.cc
-                brokers/redis/options.cc brokers/redis/server_info.cc
-        PUBLIC outrider::wire
-        PRIVATE PkgConfig::HIREDIS
-    )
-endif()
+outrider_broker(
+    http "HTTP (libcurl, libcrypto)"
+    NEEDS CURL_FOUND OPENSSL_FOUND
+    SOURCES address.cc broker.cc classify.cc flight.cc link.cc options.cc place.cc signer.cc transfer.cc writer.cc
+    LIBRARIES CURL::libcurl OpenSSL::Crypto
+)
 
-if(OUTRIDER_KAFKA)
-    outrider_room(
-        kafka
-        SOURCES brokers/kafka/broker.cc brokers/kafka/burst.cc brokers/kafka/classify.cc brokers/kafka/client.cc
-                brokers/kafka/facts.cc brokers/kafka/options.cc brokers/kafka/writer.cc
-        PUBLIC outrider::wire
-        PRIVATE PkgConfig::RDKAFKA
-    )
-endif()
+outrider_broker(
+    redis "Redis Streams (hiredis)"
+    NEEDS HIREDIS_FOUND
+    SOURCES broker.cc burst.cc classify.cc connection.cc options.cc server_info.cc
+    LIBRARIES PkgConfig::HIREDIS
+)
 
-if(OUTRIDER_MQTT)
-    outrider_room(
-        mqtt
-        SOURCES brokers/mqtt/broker.cc brokers/mqtt/classify.cc brokers/mqtt/connection.cc brokers/mqtt/flight.cc
-                brokers/mqtt/options.cc brokers/mqtt/topic.cc brokers/mqtt/writer.cc
-        PUBLIC outrider::wire
-        PRIVATE PkgConfig::MOSQUITTO
-    )
-endif()
+outrider_broker(
+    kafka "Apache Kafka (librdkafka)"
+    NEEDS RDKAFKA_FOUND
+    SOURCES broker.cc burst.cc classify.cc client.cc facts.cc options.cc writer.cc
+    LIBRARIES PkgConfig::RDKAFKA
+)
 
-if(OUTRIDER_NATS)
-    outrider_room(
-        nats
-        SOURCES brokers/nats/broker.cc brokers/nats/classify.cc brokers/nats/connection.cc brokers/nats/facts.cc
-                brokers/nats/flight.cc brokers/nats/json.cc brokers/nats/options.cc brokers/nats/subject.cc
-                brokers/nats/writer.cc
-        PUBLIC outrider::wire
-        PRIVATE PkgConfig::CNATS
-    )
-endif()
+outrider_broker(
+    mqtt "MQTT 5 (libmosquitto)"
+    NEEDS MOSQUITTO_FOUND
+    SOURCES broker.cc classify.cc connection.cc flight.cc options.cc topic.cc writer.cc
+    LIBRARIES PkgConfig::MOSQUITTO
+)
 
-if(OUTRIDER_RABBITMQ)
-    outrider_room(
-        rabbitmq
-        SOURCES brokers/rabbitmq/broker.cc brokers/rabbitmq/classify.cc brokers/rabbitmq/connection.cc
-                brokers/rabbitmq/flight.cc brokers/rabbitmq/options.cc brokers/rabbitmq/route.cc
-                brokers/rabbitmq/watchdog.cc brokers/rabbitmq/writer.cc
-        PUBLIC outrider::wire
-        PRIVATE rabbitmq::rabbitmq Threads::Threads
-    )
-endif()
+outrider_broker(
+    nats "NATS JetStream (cnats)"
+    NEEDS CNATS_FOUND
+    SOURCES broker.cc classify.cc connection.cc facts.cc flight.cc json.cc options.cc subject.cc writer.cc
+    LIBRARIES PkgConfig::CNATS
+)
+
+outrider_broker(
+    rabbitmq "RabbitMQ (rabbitmq-c)"
+    NEEDS rabbitmq-c_FOUND
+    SOURCES broker.cc classify.cc connection.cc flight.cc options.cc route.cc watchdog.cc writer.cc
+    LIBRARIES rabbitmq::rabbitmq Threads::Threads
+)

@@ -40,6 +40,7 @@ namespace {
 
 struct StoreEntry {
     std::string_view scheme;
+    std::string_view other_scheme;  // may be empty
     Result<void> (*check)(const Config&);
     std::shared_ptr<StoreDriver> (*open)(const Config&);
     std::vector<MessageId> (*enqueue)(const Config&, std::span<const Message>);
@@ -48,8 +49,10 @@ struct StoreEntry {
 
 struct BrokerEntry {
     std::string_view scheme;
+    std::string_view other_scheme;  // may be empty
     Result<void> (*check)(const DestinationConfig&);
     std::shared_ptr<BrokerDriver> (*open)(const DestinationConfig&);
+    bool is_server = false;
 };
 
 std::string path_or_stop(const SecretUrl& url) {
@@ -170,41 +173,40 @@ std::shared_ptr<BrokerDriver> open_network(const DestinationConfig& one) {
 }
 
 template <auto parse, auto make>
-constexpr BrokerEntry network_entry(std::string_view scheme) {
-    return {scheme, check_network<parse>, open_network<parse, make>};
+constexpr BrokerEntry network_entry(std::string_view scheme, std::string_view with_tls = {}) {
+    return {scheme, with_tls, check_network<parse>, open_network<parse, make>, true};
 }
 
 constexpr StoreEntry kStores[] = {
-    {"sqlite", check_sqlite, open_sqlite, enqueue_sqlite, sqlite_schema_text},
+    {"sqlite", "", check_sqlite, open_sqlite, enqueue_sqlite, sqlite_schema_text},
 #ifdef OUTRIDER_POSTGRES
-    {"postgres", check_postgres, open_postgres, enqueue_postgres, postgres_schema_text},
-    {"postgresql", check_postgres, open_postgres, enqueue_postgres, postgres_schema_text},
+    {"postgres",
+     "postgresql",
+     check_postgres,
+     open_postgres,
+     enqueue_postgres,
+     postgres_schema_text},
 #endif
 };
 
 constexpr BrokerEntry kBrokers[] = {
-    {"file", check_file_broker, open_file},
-    {"stdout", check_nothing_behind, open_stdout},
-    {"null", check_nothing_behind, open_null},
+    {"file", "", check_file_broker, open_file},
+    {"stdout", "", check_nothing_behind, open_stdout},
+    {"null", "", check_nothing_behind, open_null},
 #ifdef OUTRIDER_HTTP
-    network_entry<parse_http_url, make_http_broker>("http"),
-    network_entry<parse_http_url, make_http_broker>("https"),
+    network_entry<parse_http_url, make_http_broker>("http", "https"),
 #endif
 #ifdef OUTRIDER_KAFKA
-    network_entry<parse_kafka_url, make_kafka_broker>("kafka"),
-    network_entry<parse_kafka_url, make_kafka_broker>("kafkas"),
+    network_entry<parse_kafka_url, make_kafka_broker>("kafka", "kafkas"),
 #endif
 #ifdef OUTRIDER_MQTT
-    network_entry<parse_mqtt_url, make_mqtt_broker>("mqtt"),
-    network_entry<parse_mqtt_url, make_mqtt_broker>("mqtts"),
+    network_entry<parse_mqtt_url, make_mqtt_broker>("mqtt", "mqtts"),
 #endif
 #ifdef OUTRIDER_NATS
-    network_entry<parse_nats_url, make_nats_broker>("nats"),
-    network_entry<parse_nats_url, make_nats_broker>("natss"),
+    network_entry<parse_nats_url, make_nats_broker>("nats", "natss"),
 #endif
 #ifdef OUTRIDER_RABBITMQ
-    network_entry<parse_rabbitmq_url, make_rabbitmq_broker>("amqp"),
-    network_entry<parse_rabbitmq_url, make_rabbitmq_broker>("amqps"),
+    network_entry<parse_rabbitmq_url, make_rabbitmq_broker>("amqp", "amqps"),
 #endif
 #ifdef OUTRIDER_REDIS
     network_entry<parse_redis_url, make_redis_broker>("redis"),
@@ -230,7 +232,10 @@ constexpr std::array<std::string_view, 11> kOtherBrokers = {
 template <class Entries>
 std::vector<std::string> schemes_of(const Entries& entries) {
     std::vector<std::string> schemes;
-    for (const auto& entry : entries) schemes.emplace_back(entry.scheme);
+    for (const auto& entry : entries) {
+        schemes.emplace_back(entry.scheme);
+        if (!entry.other_scheme.empty()) schemes.emplace_back(entry.other_scheme);
+    }
     return schemes;
 }
 
@@ -246,7 +251,7 @@ std::string list(const std::vector<std::string>& schemes) {
 template <class Entry, std::size_t count>
 const Entry* find_entry(const Entry (&entries)[count], std::string_view scheme) {
     const auto* found = std::find_if(std::begin(entries), std::end(entries), [&](const Entry& e) {
-        return e.scheme == scheme;
+        return !scheme.empty() && (e.scheme == scheme || e.other_scheme == scheme);
     });
     return found == std::end(entries) ? nullptr : found;
 }

@@ -9,6 +9,7 @@
 #include "brokers/redis/classify.h"
 #include "brokers/redis/server_info.h"
 #include "brokers/redis_fixture.h"
+#include "brokers/support/complaints.h"
 #include "brokers/support/messages.h"
 
 namespace outrider::live {
@@ -350,15 +351,14 @@ TEST(RedisUrl, ReadsOptions) {
 }
 
 TEST(RedisUrl, SaysWhatItCannotDo) {
-    const auto complaint = [](std::string_view url) {
-        const Result<RedisOptions> options = parse_redis_url(url);
-        return options ? std::string("fine") : options.error().text;
-    };
-    EXPECT_NE(complaint("rediss://h").find("no TLS"), std::string::npos);
-    EXPECT_NE(complaint("redis://a,b").find("one host"), std::string::npos);
-    EXPECT_NE(complaint("redis://a/x").find("number"), std::string::npos);
-    EXPECT_NE(complaint("redis://a?target={x}").find("{x}"), std::string::npos);
-    EXPECT_NE(complaint("redis://a?nope=1").find("unknown parameter nope"), std::string::npos);
+    expect_complaints(
+        parse_redis_url,
+        {{"rediss://h", "no TLS"},
+         {"redis://a,b", "one host"},
+         {"redis://a/x", "number"},
+         {"redis://a?target={x}", "{x}"},
+         {"redis://a?nope=1", "unknown parameter nope"}}
+    );
 }
 
 }  // namespace

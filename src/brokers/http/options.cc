@@ -30,9 +30,7 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, HttpOptions& op
     parameters.number("window", options.window);
     parameters.number("batch", options.batch);
     parameters.duration("timeout", options.timeout);
-    parameters.text("tls_ca", options.tls_ca);
-    parameters.text("tls_cert", options.tls_cert);
-    parameters.text("tls_key", options.tls_key);
+    parameters.tls(options, "https");
     parameters.wire(options.wire);
     options.version = static_cast<HttpVersion>(version);
     return parameters.finish();
@@ -70,12 +68,6 @@ Result<void> check_numbers(const HttpOptions& options) {
 Result<void> check(const HttpOptions& options) {
     if (Result<void> good = check_login(options); !good) return good;
     if (Result<void> good = check_numbers(options); !good) return good;
-    if (options.tls_cert.empty() != options.tls_key.empty()) {
-        return fault("tls_cert and tls_key belong together");
-    }
-    if (!options.tls && !(options.tls_ca + options.tls_cert).empty()) {
-        return fault("tls_ca and tls_cert are for https: URLs");
-    }
     if (!options.allow_private && http::is_private_literal(options.endpoint.host)) {
         return fault("the host is a private address: say allow_private=true if that is meant");
     }

@@ -19,8 +19,7 @@ enum class HttpVersion : std::uint8_t {
 };
 
 // Where to post messages, and how.
-struct HttpOptions {
-    bool tls = false;
+struct HttpOptions : wire::Tls {
     wire::Endpoint endpoint;
     std::string path = "/";  // as it is written in the URL, percent-encoded
 
@@ -46,11 +45,6 @@ struct HttpOptions {
 
     // How long one request may take, from the connection to the end of the answer.
     Duration timeout = std::chrono::seconds(10);
-
-    // Files: authorities to trust (empty: those of the system), our own certificate and its key.
-    std::string tls_ca;
-    std::string tls_cert;
-    std::string tls_key;
 
     // The target is appended to the path; here it is empty unless somebody says otherwise.
     wire::Options wire = {.target = ""};

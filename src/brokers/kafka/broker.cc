@@ -1,10 +1,10 @@
 #include "brokers/kafka/broker.h"
 
 #include "outrider/brokers.h"
-#include "outrider/error.h"
 
 #include "brokers/kafka/burst.h"
 #include "brokers/kafka/facts.h"
+#include "brokers/wire/driver.h"
 
 namespace outrider {
 namespace kafka {
@@ -66,33 +66,22 @@ private:
     Clients clients_;
 };
 
-class KafkaDriver final : public BrokerDriver {
-public:
-    explicit KafkaDriver(KafkaOptions options) : options_(std::move(options)) {}
-
-    [[nodiscard]] Result<std::unique_ptr<Broker>> open() override {
-        Result<wire::Target> target = parse_target(options_.wire.target);
-        if (!target) return target.error();
-        return std::unique_ptr<Broker>(
-            std::make_unique<KafkaBroker>(options_, std::move(target).value())
-        );
-    }
-
-private:
-    const KafkaOptions options_;
-};
+Result<std::unique_ptr<Broker>> open(const KafkaOptions& options) {
+    Result<wire::Target> target = parse_target(options.wire.target);
+    if (!target) return target.error();
+    return std::unique_ptr<Broker>(std::make_unique<KafkaBroker>(options, std::move(target).value())
+    );
+}
 
 }  // namespace
 }  // namespace kafka
 
 std::shared_ptr<BrokerDriver> make_kafka_broker(const KafkaOptions& options) {
-    return std::make_shared<kafka::KafkaDriver>(options);
+    return wire::make_driver([options] { return kafka::open(options); });
 }
 
 std::shared_ptr<BrokerDriver> kafka_broker(std::string_view url) {
-    const Result<KafkaOptions> options = parse_kafka_url(url);
-    if (!options) throw Failure(options.error());
-    return make_kafka_broker(*options);
+    return wire::driver_of<parse_kafka_url, make_kafka_broker>(url);
 }
 
 }  // namespace outrider

@@ -38,9 +38,7 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, KafkaOptions& o
     int partitioner = static_cast<int>(options.partitioner);
     parameters.choice("partitioner", {"murmur2", "crc32"}, partitioner);
     options.partitioner = static_cast<KafkaOptions::Partitioner>(partitioner);
-    parameters.text("tls_ca", options.tls_ca);
-    parameters.text("tls_cert", options.tls_cert);
-    parameters.text("tls_key", options.tls_key);
+    parameters.tls(options, "kafkas");
     parameters.wire(options.wire);
     return parameters.finish();
 }
@@ -48,9 +46,6 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, KafkaOptions& o
 Result<void> check(const KafkaOptions& options) {
     if (options.user.empty() != options.password.empty()) {
         return Error{Remedy::correct, "a kafka: URL takes user and password, or neither"};
-    }
-    if (options.tls_cert.empty() != options.tls_key.empty()) {
-        return Error{Remedy::correct, "tls_cert and tls_key belong together"};
     }
     const Result<wire::Target> target = kafka::parse_target(options.wire.target);
     if (!target) return target.error();

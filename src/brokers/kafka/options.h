@@ -15,7 +15,7 @@
 namespace outrider {
 
 // How to reach a Kafka cluster, and how to publish there.
-struct KafkaOptions {
+struct KafkaOptions : wire::Tls {
     // Some brokers of the cluster; the others are learnt from them.
     std::vector<wire::Endpoint> endpoints;
 
@@ -25,14 +25,6 @@ struct KafkaOptions {
 
     // How the login is proved: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
     std::string sasl = "PLAIN";
-
-    // Whether connections must be encrypted. The server's certificate and name are then verified.
-    bool tls = false;
-
-    // Files: authorities to trust (empty: those of the system), our own certificate and its key.
-    std::string tls_ca;
-    std::string tls_cert;
-    std::string tls_key;
 
     // none, gzip, snappy, lz4 or zstd.
     std::string compression = "none";

@@ -23,9 +23,7 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, MqttOptions& op
     parameters.choice("no_subscribers", {"refused", "acknowledged"}, no_subscribers);
     parameters.duration("ack_wait", options.ack_wait);
     parameters.duration("keepalive", options.keepalive);
-    parameters.text("tls_ca", options.tls_ca);
-    parameters.text("tls_cert", options.tls_cert);
-    parameters.text("tls_key", options.tls_key);
+    parameters.tls(options, "mqtts");
     parameters.wire(options.wire);
     options.no_subscribers = static_cast<NoSubscribers>(no_subscribers);
     return parameters.finish();
@@ -40,12 +38,6 @@ Result<void> check(const MqttOptions& options) {
             "with qos=2 the client library does not tell that nobody has subscribed: say "
             "no_subscribers=acknowledged if that may be"
         );
-    }
-    if (options.tls_cert.empty() != options.tls_key.empty()) {
-        return fault("tls_cert and tls_key belong together");
-    }
-    if (!options.tls && !(options.tls_ca + options.tls_cert).empty()) {
-        return fault("tls_ca and tls_cert are for mqtts: URLs");
     }
     if (options.ack_wait <= Duration::zero()) return fault("ack_wait must be longer than 0");
     const bool has_keepalive = options.keepalive != Duration::zero();

@@ -20,22 +20,13 @@ enum class NoSubscribers : std::uint8_t {
 };
 
 // How to reach an MQTT 5 server, and how to publish there.
-struct MqttOptions {
+struct MqttOptions : wire::Tls {
     // Servers of one cluster; the first that answers is used.
     std::vector<wire::Endpoint> endpoints;
 
     // Empty: no login.
     std::string user;
     std::string password;
-
-    // Whether the connection must be encrypted. The server's certificate and name are then
-    // verified.
-    bool tls = false;
-
-    // Files: authorities to trust (empty: those of the system), our own certificate and its key.
-    std::string tls_ca;
-    std::string tls_cert;
-    std::string tls_key;
 
     // 1: at least once. 2: the server hands a message on once per connection of ours.
     std::uint64_t qos = 1;

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "outrider/brokers.h"
-#include "outrider/error.h"
 
 #include "brokers/nats/connection.h"
 #include "brokers/nats/facts.h"
@@ -110,9 +109,7 @@ std::shared_ptr<BrokerDriver> make_nats_broker(const NatsOptions& options) {
 }
 
 std::shared_ptr<BrokerDriver> nats_broker(std::string_view url) {
-    const Result<NatsOptions> options = parse_nats_url(url);
-    if (!options) throw Failure(options.error());
-    return make_nats_broker(*options);
+    return wire::driver_of<parse_nats_url, make_nats_broker>(url);
 }
 
 }  // namespace outrider

@@ -15,9 +15,7 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, NatsOptions& op
     parameters.duration("ack_wait", options.ack_wait);
     parameters.text("token", options.token);
     parameters.text("creds", options.creds);
-    parameters.text("tls_ca", options.tls_ca);
-    parameters.text("tls_cert", options.tls_cert);
-    parameters.text("tls_key", options.tls_key);
+    parameters.tls(options, "natss");
     parameters.text("tls_name", options.tls_name);
     parameters.wire(options.wire);
     return parameters.finish();
@@ -28,9 +26,6 @@ Result<void> check(const NatsOptions& options) {
                        (options.creds.empty() ? 0 : 1);
     if (logins > 1) {
         return Error{Remedy::correct, "a nats: URL takes a user, a token or creds: one of them"};
-    }
-    if (options.tls_cert.empty() != options.tls_key.empty()) {
-        return Error{Remedy::correct, "tls_cert and tls_key belong together"};
     }
     if (options.ack_wait <= Duration::zero()) {
         return Error{Remedy::correct, "ack_wait must be longer than 0"};

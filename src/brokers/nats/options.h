@@ -13,7 +13,7 @@
 namespace outrider {
 
 // How to reach a NATS server with JetStream, and how to publish there.
-struct NatsOptions {
+struct NatsOptions : wire::Tls {
     // Servers of one cluster; the first that answers is used.
     std::vector<wire::Endpoint> endpoints;
 
@@ -22,15 +22,6 @@ struct NatsOptions {
     std::string password;
     std::string token;
     std::string creds;  // a file with a JWT and a seed, as nsc writes them
-
-    // Whether the connection must be encrypted. The server's certificate and name are then
-    // verified.
-    bool tls = false;
-
-    // Files: authorities to trust (empty: those of the system), our own certificate and its key.
-    std::string tls_ca;
-    std::string tls_cert;
-    std::string tls_key;
 
     // The name that the server's certificate must have. Empty: the host's.
     std::string tls_name;

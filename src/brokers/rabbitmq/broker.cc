@@ -1,7 +1,6 @@
 #include "brokers/rabbitmq/broker.h"
 
 #include "outrider/brokers.h"
-#include "outrider/error.h"
 
 #include "brokers/rabbitmq/connection.h"
 #include "brokers/rabbitmq/flight.h"
@@ -105,9 +104,7 @@ std::shared_ptr<BrokerDriver> make_rabbitmq_broker(const RabbitmqOptions& option
 }
 
 std::shared_ptr<BrokerDriver> rabbitmq_broker(std::string_view url) {
-    const Result<RabbitmqOptions> options = parse_rabbitmq_url(url);
-    if (!options) throw Failure(options.error());
-    return make_rabbitmq_broker(*options);
+    return wire::driver_of<parse_rabbitmq_url, make_rabbitmq_broker>(url);
 }
 
 }  // namespace outrider

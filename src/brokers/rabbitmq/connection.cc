@@ -17,6 +17,9 @@ namespace {
 
 constexpr int kFrameBytesMax = 131'072;
 
+// Those of the system, which the library does not find by itself.
+constexpr const char* kAuthorities = "/etc/ssl/certs/ca-certificates.crt";
+
 timeval time_left(Deadline deadline) {
     const long millis = wire::millis_left(deadline);
     return {millis / 1000, (millis % 1000) * 1000};
@@ -64,7 +67,8 @@ amqp_socket_t* make_socket(amqp_connection_state_t state, const RabbitmqOptions&
     amqp_ssl_socket_set_verify_hostname(socket, 1);
     if (amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST) != 0)
         return nullptr;
-    if (amqp_ssl_socket_set_cacert(socket, options.tls_ca.c_str()) != 0) return nullptr;
+    const char* authorities = options.tls_ca.empty() ? kAuthorities : options.tls_ca.c_str();
+    if (amqp_ssl_socket_set_cacert(socket, authorities) != 0) return nullptr;
     if (options.tls_cert.empty()) return socket;
     const int status =
         amqp_ssl_socket_set_key(socket, options.tls_cert.c_str(), options.tls_key.c_str());

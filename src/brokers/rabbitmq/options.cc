@@ -15,18 +15,13 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, RabbitmqOptions
     parameters.text("exchange", options.exchange);
     parameters.choice("unroutable", {"refused", "unacceptable"}, unroutable);
     parameters.duration("heartbeat", options.heartbeat);
-    parameters.text("tls_ca", options.tls_ca);
-    parameters.text("tls_cert", options.tls_cert);
-    parameters.text("tls_key", options.tls_key);
+    parameters.tls(options, "amqps");
     parameters.wire(options.wire);
     options.unroutable = static_cast<Unroutable>(unroutable);
     return parameters.finish();
 }
 
 Result<void> check(const RabbitmqOptions& options) {
-    if (options.tls_cert.empty() != options.tls_key.empty()) {
-        return Error{Remedy::correct, "tls_cert and tls_key belong together"};
-    }
     if (options.heartbeat < std::chrono::seconds(1)) {
         return Error{Remedy::correct, "heartbeat must be at least 1s"};
     }

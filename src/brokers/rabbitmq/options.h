@@ -19,21 +19,13 @@ enum class Unroutable : std::uint8_t {
 };
 
 // How to reach a RabbitMQ server, and how to publish there.
-struct RabbitmqOptions {
+struct RabbitmqOptions : wire::Tls {
     // Nodes of one cluster; the first that answers is used.
     std::vector<wire::Endpoint> endpoints;
 
     std::string user = "guest";
     std::string password = "guest";
     std::string vhost = "/";
-
-    // Whether the connection is encrypted. The server's certificate and name are then verified.
-    bool tls = false;
-
-    // Files: authorities to trust, our own certificate and its key (empty: none).
-    std::string tls_ca = "/etc/ssl/certs/ca-certificates.crt";
-    std::string tls_cert;
-    std::string tls_key;
 
     // Where messages are published: a template as `target` is, which then gives the routing key. A
     // target of the form "exchange/routing.key" overrides it. Empty: the default exchange, whose

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "outrider/brokers.h"
-#include "outrider/error.h"
 
 #include "brokers/redis/burst.h"
 #include "brokers/redis/classify.h"
@@ -208,9 +207,7 @@ std::shared_ptr<BrokerDriver> make_redis_broker(const RedisOptions& options) {
 }
 
 std::shared_ptr<BrokerDriver> redis_broker(std::string_view url) {
-    const Result<RedisOptions> options = parse_redis_url(url);
-    if (!options) throw Failure(options.error());
-    return make_redis_broker(*options);
+    return wire::driver_of<parse_redis_url, make_redis_broker>(url);
 }
 
 }  // namespace outrider

@@ -19,4 +19,15 @@ struct Options {
     std::string source = "/outrider";
 };
 
+// How the connection to a broker is encrypted.
+struct Tls {
+    // Whether it must be. The server's certificate and name are then verified.
+    bool tls = false;
+
+    // Files: authorities to trust (empty: those of the system), our own certificate and its key.
+    std::string tls_ca;
+    std::string tls_cert;
+    std::string tls_key;
+};
+
 }  // namespace outrider::wire

@@ -42,8 +42,11 @@ bool Parameters::take(std::string_view name, std::string& value) {
 }
 
 void Parameters::complain(std::string_view name, std::string_view expected) {
-    if (!complaint_.empty()) return;
-    complaint_ = "the parameter " + std::string(name) + " takes " + std::string(expected);
+    object("the parameter " + std::string(name) + " takes " + std::string(expected));
+}
+
+void Parameters::object(std::string text) {
+    if (complaint_.empty()) complaint_ = std::move(text);
 }
 
 void Parameters::text(std::string_view name, std::string& to) {
@@ -100,6 +103,19 @@ void Parameters::wire(Options& to) {
     text("source", to.source);
     to.format = static_cast<Format>(format);
     if (to.source.empty()) complain("source", "a URI reference");
+}
+
+// Files that would not be used would make somebody believe in a connection that is not encrypted.
+void Parameters::tls(Tls& to, std::string_view scheme) {
+    const std::size_t before = left_.size();
+    text("tls_ca", to.tls_ca);
+    text("tls_cert", to.tls_cert);
+    text("tls_key", to.tls_key);
+    if (to.tls_cert.empty() != to.tls_key.empty()) object("tls_cert and tls_key belong together");
+    const bool has_files = left_.size() != before;
+    if (has_files && !to.tls) {
+        object("tls_ca and tls_cert are for " + std::string(scheme) + ": URLs");
+    }
 }
 
 Result<void> Parameters::finish() const {

@@ -34,12 +34,16 @@ public:
     // target, format and source.
     void wire(Options& to);
 
+    // tls_ca, tls_cert and tls_key, which only URLs of the scheme with TLS have.
+    void tls(Tls& to, std::string_view scheme);
+
     [[nodiscard]] Result<void> finish() const;
 
 private:
     // Removes the parameter. False: it is not there.
     [[nodiscard]] bool take(std::string_view name, std::string& value);
     void complain(std::string_view name, std::string_view expected);
+    void object(std::string text);
 
     std::vector<Parameter> left_;
     std::vector<std::string> known_;
