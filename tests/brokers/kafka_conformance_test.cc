@@ -1,6 +1,6 @@
 #include "brokers/kafka/broker.h"
 #include "brokers/support/kafka_server.h"
-#include "conformance/broker_suite.h"
+#include "conformance/server_harness.h"
 
 namespace outrider {
 namespace {
@@ -33,54 +33,36 @@ Received to_received(const live::KafkaRecord& record) {
 }
 
 // Every test has a topic of its own with one partition, since the suite reads in order.
-class KafkaHarness final : public BrokerHarness {
+class KafkaHarness final : public ServerHarness<live::KafkaServer> {
 public:
-    KafkaHarness() : topic_("suite-" + MessageId::generate().to_string()) {
+    KafkaHarness()
+        : ServerHarness(kafka_server()),
+          topic_("suite-" + MessageId::generate().to_string()) {
         KafkaAdmin(kafka_server().address()).create_topic(topic_, 1);
     }
-    ~KafkaHarness() override {
-        if (away_) kafka_server().start();
-    }
-    KafkaHarness(const KafkaHarness&) = delete;
-    KafkaHarness& operator=(const KafkaHarness&) = delete;
 
-    std::shared_ptr<BrokerDriver> driver() override {
-        return make_kafka_broker(*parse_kafka_url(kafka_server().url() + "?target=" + topic_));
+    // Clients come back to where the server says that it is: behind the gate.
+    [[nodiscard]] std::uint16_t port() const override { return server().gated_port(); }
+    [[nodiscard]] std::uint16_t gate_port() const override { return server().gate_port(); }
+
+    std::shared_ptr<BrokerDriver> driver() override { return driver_at(server().port()); }
+    std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {
+        const std::string place = "kafka://127.0.0.1:" + std::to_string(port);
+        return make_kafka_broker(*parse_kafka_url(place + "?target=" + topic_));
     }
     std::vector<Received> received() override {
         std::vector<Received> received;
-        for (const auto& record : live::read_topic(kafka_server().address(), topic_)) {
+        for (const auto& record : live::read_topic(server().address(), topic_)) {
             received.push_back(to_received(record));
         }
         return received;
     }
-    void take_away() override {
-        kafka_server().kill();
-        away_ = true;
-    }
-    void bring_back() override {
-        kafka_server().start();
-        away_ = false;
-    }
 
 private:
     const std::string topic_;
-    bool away_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Kafka,
-    BrokerSuite,
-    ::testing::Values(BrokerParameter{"kafka", [] { return std::make_unique<KafkaHarness>(); }}),
-    [](const auto& parameters) { return parameters.param.name; }
-);
-
-INSTANTIATE_TEST_SUITE_P(
-    Kafka,
-    AwaySuite,
-    ::testing::Values(BrokerParameter{"kafka", [] { return std::make_unique<KafkaHarness>(); }}),
-    [](const auto& parameters) { return parameters.param.name; }
-);
+INSTANTIATE_NETWORK_BROKER(kafka, KafkaHarness);
 
 }  // namespace
 }  // namespace outrider

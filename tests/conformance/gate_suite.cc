@@ -14,7 +14,7 @@ using live::wait_until;
 class World : public live::RelayWorld {
 public:
     explicit World(NetworkHarness& harness)
-        : World(harness, std::make_unique<Gate>(harness.port())) {}
+        : World(harness, std::make_unique<Gate>(harness.port(), harness.gate_port())) {}
 
     Gate& gate() { return *gate_; }
 

@@ -13,6 +13,9 @@ public:
     [[nodiscard]] virtual std::uint16_t port() const = 0;
     [[nodiscard]] virtual std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) = 0;
 
+    // Where a gate to it must stand, if it tells its clients where to come; 0: anywhere.
+    [[nodiscard]] virtual std::uint16_t gate_port() const { return 0; }
+
     // Once the server is up again: waits until whoever reads from it is back, too.
     virtual void await_reader() {}
 

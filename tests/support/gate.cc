@@ -21,13 +21,15 @@ constexpr int kTickMillis = 2;
 
 }  // namespace
 
-Gate::Gate(std::uint16_t to)
+Gate::Gate(std::uint16_t to, std::uint16_t at)
     : to_(to),
       listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    sockaddr_in address = loopback(0);
+    sockaddr_in address = loopback(at);
     socklen_t size = sizeof address;
     auto* place = reinterpret_cast<sockaddr*>(&address);
+    const int again = 1;  // a gate of the same port may have been there before
+    ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
     const bool is_there = ::bind(listener_.get(), place, size) == 0 &&
                           ::listen(listener_.get(), 64) == 0 &&
                           ::getsockname(listener_.get(), place, &size) == 0;

@@ -15,7 +15,8 @@ namespace outrider::live {
 // open. Every method may be called from any thread, at any time; what it says holds from then on.
 class Gate {
 public:
-    explicit Gate(std::uint16_t to);
+    // `at`: the port it has itself; 0: any that is free.
+    explicit Gate(std::uint16_t to, std::uint16_t at = 0);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;

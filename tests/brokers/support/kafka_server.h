@@ -17,7 +17,8 @@ namespace outrider::live {
 
 // A real Kafka of one node, broker and controller in one (KRaft), with a folder and ports of its
 // own. One listener for everybody, one with TLS, one with logins: shop/sesame (PLAIN) and
-// shop2/sesame2 (SCRAM-SHA-512).
+// shop2/sesame2 (SCRAM-SHA-512); and one that sends its clients to another port, where a gate to it
+// may stand.
 class KafkaServer {
 public:
     // `flags`: for Java. The default starts fast and runs slowly.
@@ -49,6 +50,9 @@ public:
 
     [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
     [[nodiscard]] std::string url() const { return "kafka://" + address(); }
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] std::uint16_t gated_port() const { return gated_port_; }
+    [[nodiscard]] std::uint16_t gate_port() const { return gate_port_; }
     [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
     [[nodiscard]] std::uint16_t login_port() const { return login_port_; }
     [[nodiscard]] const Certificates& certificates() const { return certificates_; }
@@ -66,10 +70,10 @@ private:
     bool prepare() {
         EXPECT_TRUE(std::filesystem::exists(OUTRIDER_KAFKA_FOLDER))
             << "the Kafka server is not there: run tools/kafka.sh";
-        port_ = free_port();
-        controller_port_ = free_port();
-        tls_port_ = free_port();
-        login_port_ = free_port();
+        for (std::uint16_t* port :
+             {&port_, &controller_port_, &tls_port_, &login_port_, &gated_port_, &gate_port_}) {
+            *port = free_port();
+        }
         write_properties({});
         Command format = java({"-XX:TieredStopAtLevel=1"}, "kafka.tools.StorageTool");
         for (const char* word :
@@ -92,7 +96,7 @@ private:
             return name + "://127.0.0.1:" + std::to_string(port);
         };
         const std::string open = on("PLAINTEXT", port_) + "," + on("SSL", tls_port_) + "," +
-                                 on("SASL_PLAINTEXT", login_port_);
+                                 on("SASL_PLAINTEXT", login_port_) + ",";
         std::ofstream keys(folder_.file("keys.pem"));
         keys << std::ifstream(certificates_.key()).rdbuf()
              << std::ifstream(certificates_.certificate()).rdbuf();
@@ -100,10 +104,11 @@ private:
             << "process.roles=broker,controller\nnode.id=1\n"
             << "controller.quorum.voters=1@127.0.0.1:" << controller_port_ << "\n"
             << "controller.listener.names=CONTROLLER\n"
-            << "listeners=" << open << "," << on("CONTROLLER", controller_port_) << "\n"
-            << "advertised.listeners=" << open << "\n"
+            << "listeners=" << open << on("GATED", gated_port_) << ","
+            << on("CONTROLLER", controller_port_) << "\n"
+            << "advertised.listeners=" << open << on("GATED", gate_port_) << "\n"
             << "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,"
-               "SASL_PLAINTEXT:SASL_PLAINTEXT\n"
+               "SASL_PLAINTEXT:SASL_PLAINTEXT,GATED:PLAINTEXT\n"
             << "log.dirs=" << folder_.file("data") << "\n"
             << "num.partitions=4\noffsets.topic.replication.factor=1\n"
             << "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n"
@@ -133,6 +138,8 @@ private:
     std::uint16_t controller_port_ = 0;
     std::uint16_t tls_port_ = 0;
     std::uint16_t login_port_ = 0;
+    std::uint16_t gated_port_ = 0;
+    std::uint16_t gate_port_ = 0;
     bool was_up_ = false;
     std::optional<Process> process_;
 };
