@@ -61,6 +61,15 @@ Messages order() {
     return messages;
 }
 
+TEST_F(Http, SaysWhatItIs) {
+    const Result<BrokerFacts> facts = open_at("hook")->describe(in(std::chrono::seconds(20)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_TRUE(facts->server.starts_with("BaseHTTP/")) << facts->server;
+    EXPECT_TRUE(facts->server.ends_with(", HTTP/1")) << facts->server;
+    EXPECT_NE(facts->durability.find("2xx"), std::string::npos) << facts->durability;
+    EXPECT_TRUE(http_receiver().posted().empty());
+}
+
 TEST_F(Http, WritesCloudEventsInBinaryMode) {
     const Messages messages = order();
     expect_all(publish(*open_at("hook?format=cloudevents-binary&source=/shop"), messages));
@@ -334,6 +343,7 @@ TEST_F(Http, SpeaksHttp2) {
         const std::string line = "outrider-id: " + envelope.id.to_string();
         EXPECT_TRUE(wait_until([&] { return server.printed(line) == 1; })) << line;
     }
+    EXPECT_TRUE(broker->describe(in(std::chrono::seconds(20)))->server.ends_with(", HTTP/2"));
     // All over one connection.
     EXPECT_EQ(server.printed("recv SETTINGS frame <length=0, flags=0x01"), 1U);
     expect_outage(

@@ -85,6 +85,32 @@ Messages order() {
     return messages;
 }
 
+TEST(Mqtt, SaysWhatItIs) {
+    const auto broker = open_with("");
+    const Result<BrokerFacts> facts = broker->describe(in(seconds(20)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_TRUE(facts->server.starts_with("mosquitto version 2.")) << facts->server;
+    EXPECT_NE(facts->durability.find("somebody had subscribed"), std::string::npos);
+    const MosquittoSub reader(mosquitto_server());
+    expect_all(publish(*broker, one()));
+    const Result<BrokerFacts> kept = open_with("retain=true")->describe(in(seconds(20)));
+    EXPECT_NE(kept->durability.find("the last one of each topic"), std::string::npos);
+    const auto nowhere = open("mqtt://127.0.0.1:" + std::to_string(free_port()));
+    EXPECT_FALSE(nowhere->describe(in(seconds(2))));
+}
+
+// It hangs up on who asks for its name, and takes messages all the same.
+TEST(Mqtt, SaysWhatItCanOfAServerWithoutAName) {
+    const Script script(0, 7);
+    const auto broker = open(script.url());
+    const Result<BrokerFacts> facts = broker->describe(in(seconds(20)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_EQ(facts->server, "a server without a name, MQTT 5, takes 7 messages at once");
+    Messages messages;
+    messages.add("code/0", "k", "x");
+    expect_all(publish(*broker, messages));
+}
+
 TEST(Mqtt, WritesCloudEventsInBinaryMode) {
     const MosquittoSub reader(mosquitto_server());
     const Messages messages = order();

@@ -4,8 +4,8 @@
     mqtt_script.py PORT FILE CONNACK RECEIVE_MAXIMUM
 
 Answers CONNECT with the code CONNACK. A message to the topic code/135 is answered with that reason code, in a PUBACK or
-PUBREC; bye/149 with a DISCONNECT of that code. Acknowledges only when nothing more comes in, and writes into FILE how
-many messages were unacknowledged by then, one number a line."""
+PUBREC; bye/149 with a DISCONNECT of that code. Hangs up on who subscribes. Acknowledges only when nothing more comes
+in, and writes into FILE how many messages were unacknowledged by then, one number a line."""
 
 import select
 import socket
@@ -72,6 +72,10 @@ class Client(threading.Thread):
             self.take(kind, body)
         elif kind >> 4 == 6:  # PUBREL
             self.connection.sendall(packet(0x70, body[:2]))
+        elif kind >> 4 == 8:  # SUBSCRIBE
+            raise EOFError
+        elif kind >> 4 == 10:  # UNSUBSCRIBE, of nothing
+            self.connection.sendall(packet(0xB0, body[:2] + b"\0\x11"))
         elif kind >> 4 == 12:
             self.connection.sendall(packet(0xD0, b""))
 

@@ -12,6 +12,9 @@ namespace outrider {
 namespace http {
 namespace {
 
+constexpr const char* kDurability =
+    "the receiver has answered 2xx; what it had done by then is its own affair";
+
 class HttpBroker final : public Broker {
 public:
     HttpBroker(const HttpOptions& options, Writer writer)
@@ -28,23 +31,29 @@ public:
     }
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {
+        const Result<BrokerFacts> facts = describe(deadline);
+        if (!facts) return facts.error();
+        return {};
+    }
+
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
         Transfer* const transfer = link_.free_transfer();
         OUTRIDER_ASSERT(transfer != nullptr);
         transfer->ask(writer_.base(), std::chrono::milliseconds(wire::millis_left(deadline)));
         link_.begin(*transfer);
-        Result<void> answer = await(deadline);
+        Result<BrokerFacts> answer = await(deadline);
         link_.abort();
         return answer;
     }
 
 private:
     // Any answer will do, but for that of a gateway with nobody behind it.
-    Result<void> await(Deadline deadline) {
+    Result<BrokerFacts> await(Deadline deadline) {
         while (wire::millis_left(deadline) > 0) {
             for (const Link::Done& done : link_.advance(deadline)) {
                 const long status = done.transfer->status(done.code);
                 if (status == 0) return Error{Remedy::wait, done.transfer->failure(done.code)};
-                if (is_there(status)) return {};
+                if (is_there(status)) return BrokerFacts{done.transfer->server(), kDurability};
                 return Error{
                     Remedy::wait, "the receiver is away: it said " + std::to_string(status)};
             }

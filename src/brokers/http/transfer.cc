@@ -13,6 +13,7 @@ namespace {
 // What is read of an answer's body at most, and what is kept of it for a person.
 constexpr std::size_t kBodyBytesMax = 64U << 10U;
 constexpr std::size_t kExcerptBytes = 256;
+constexpr std::size_t kNameBytes = 100;
 
 // The library's own state, once per process. It is never taken down: other threads may use it.
 void prepare_library() {
@@ -146,6 +147,17 @@ long Transfer::status(CURLcode code) const {
     long status = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
     return status;
+}
+
+std::string Transfer::server() const {
+    curl_header* header = nullptr;
+    const bool is_named =
+        curl_easy_header(handle_.get(), "Server", 0, CURLH_HEADER, -1, &header) == CURLHE_OK;
+    const std::string_view name = is_named ? header->value : "a receiver without a name";
+    long version = 0;
+    curl_easy_getinfo(handle_.get(), CURLINFO_HTTP_VERSION, &version);
+    const char* protocol = version == CURL_HTTP_VERSION_2_0 ? ", HTTP/2" : ", HTTP/1";
+    return std::string(name.substr(0, kNameBytes)) + protocol;
 }
 
 std::string Transfer::failure(CURLcode code) const {

@@ -34,6 +34,9 @@ public:
     // The receiver's status, if it gave a whole answer; else 0.
     [[nodiscard]] long status(CURLcode code) const;
 
+    // What has answered, as far as it says so, and the version of HTTP it speaks.
+    [[nodiscard]] std::string server() const;
+
     // Why there is no answer.
     [[nodiscard]] std::string failure(CURLcode code) const;
 

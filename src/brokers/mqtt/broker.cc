@@ -14,6 +14,19 @@ namespace outrider {
 namespace mqtt {
 namespace {
 
+// The protocol does not tell whether the server keeps anything on disk.
+std::string durability_of(const MqttOptions& options) {
+    std::string text = "the server has taken it";
+    if (options.retain) {
+        text += " and keeps the last one of each topic";
+    } else if (options.no_subscribers == NoSubscribers::refused) {
+        text += ", and somebody had subscribed";
+    } else {
+        text += "; if nobody had subscribed it is gone";
+    }
+    return text + "; in memory, and on disk only if and when the server is set to write";
+}
+
 class MqttBroker final : public Broker {
 public:
     MqttBroker(const MqttOptions& options, wire::Target target)
@@ -37,6 +50,16 @@ public:
         Result<void> answer = connection_->ask(deadline);
         if (!answer) connection_.reset();
         return answer;
+    }
+
+    [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
+        if (Result<void> there = ping(deadline); !there) return there.error();
+        const std::string window = std::to_string(connection_->window());
+        const Result<std::string> name = connection_->name(deadline);
+        if (!name) connection_.reset();
+        const std::string server = name && !name->empty() ? *name : "a server without a name";
+        return BrokerFacts{
+            server + ", MQTT 5, takes " + window + " messages at once", durability_of(options_)};
     }
 
 private:

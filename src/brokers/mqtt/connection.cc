@@ -15,6 +15,8 @@ namespace outrider::mqtt {
 namespace {
 
 constexpr std::size_t kWindowMax = 1000;
+constexpr const char* kNameTopic = "$SYS/broker/version";
+constexpr std::size_t kNameBytes = 100;
 constexpr std::uint16_t kReceiveDefault = 65'535;  // of a server that says nothing
 
 // The library's own state, once per process. It is never taken down: other threads may use it.
@@ -75,6 +77,7 @@ Result<void> Connection::set_up() {
     mosquitto_disconnect_v5_callback_set(handle, &Connection::on_disconnect);
     mosquitto_publish_v5_callback_set(handle, &Connection::on_publish);
     mosquitto_unsubscribe_v5_callback_set(handle, &Connection::on_unsubscribe);
+    mosquitto_message_callback_set(handle, &Connection::on_message);
     if (!options_.user.empty()) {
         mosquitto_username_pw_set(handle, options_.user.c_str(), or_null(options_.password));
     }
@@ -154,8 +157,21 @@ std::vector<Connection::Ack> Connection::take_acks() {
 
 // The library offers no ping of its own. Nobody subscribes, so there is nothing to lose.
 Result<void> Connection::ask(Deadline deadline) {
+    return unsubscribe("outrider/ping", deadline);
+}
+
+// A retained message: servers that have it send it before they answer what comes behind.
+Result<std::string> Connection::name(Deadline deadline) {
+    name_.clear();
+    const int code = mosquitto_subscribe(handle_.get(), nullptr, kNameTopic, 0);
+    if (code != MOSQ_ERR_SUCCESS) return mqtt_error("cannot ask", code);
+    if (Result<void> done = unsubscribe(kNameTopic, deadline); !done) return done.error();
+    return name_;
+}
+
+Result<void> Connection::unsubscribe(const char* topic, Deadline deadline) {
     was_asked_ = false;
-    const int code = mosquitto_unsubscribe(handle_.get(), nullptr, "outrider/ping");
+    const int code = mosquitto_unsubscribe(handle_.get(), nullptr, topic);
     if (code != MOSQ_ERR_SUCCESS) return mqtt_error("cannot ask", code);
     while (!was_asked_) {
         if (wire::millis_left(deadline) == 0) {
@@ -209,6 +225,11 @@ void Connection::on_unsubscribe(
     const mosquitto_property* /*properties*/
 ) {
     static_cast<Connection*>(self)->was_asked_ = true;
+}
+
+void Connection::on_message(mosquitto* /*handle*/, void* self, const mosquitto_message* message) {
+    const auto size = std::min(static_cast<std::size_t>(message->payloadlen), kNameBytes);
+    static_cast<Connection*>(self)->name_.assign(static_cast<const char*>(message->payload), size);
 }
 
 }  // namespace outrider::mqtt

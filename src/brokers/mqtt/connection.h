@@ -62,15 +62,21 @@ public:
     // A question to the server and its answer: it is there, and has read all that was sent.
     [[nodiscard]] Result<void> ask(Deadline deadline);
 
+    // What the server calls itself; empty: it does not say, or not to us. An error ends the
+    // connection: there are servers that hang up on who asks for what is not theirs.
+    [[nodiscard]] Result<std::string> name(Deadline deadline);
+
 private:
     [[nodiscard]] Result<void> connect(const wire::Endpoint& endpoint, Deadline deadline);
     [[nodiscard]] Result<void> set_up();
+    [[nodiscard]] Result<void> unsubscribe(const char* topic, Deadline deadline);
     [[nodiscard]] Error fault(std::string_view what, int code) const;
 
     static void on_connect(mosquitto*, void* self, int, int, const mosquitto_property*);
     static void on_disconnect(mosquitto*, void* self, int code, const mosquitto_property*);
     static void on_publish(mosquitto*, void* self, int, int, const mosquitto_property*);
     static void on_unsubscribe(mosquitto*, void* self, int, const mosquitto_property*);
+    static void on_message(mosquitto*, void* self, const mosquitto_message* message);
 
     struct Destroy {
         void operator()(mosquitto* handle) const { mosquitto_destroy(handle); }
@@ -83,6 +89,7 @@ private:
     int refusal_ = 0;  // the code with which the server refused or ended the connection
     std::size_t window_ = 0;
     std::vector<Ack> acks_;
+    std::string name_;
 };
 
 }  // namespace outrider::mqtt
