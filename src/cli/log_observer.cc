@@ -26,6 +26,10 @@ void LogObserver::published(
     }
 }
 
+void LogObserver::broker_statistics(const Destination& destination, std::string_view json) {
+    log_.info("broker statistics", {{"destination", destination.name}, {"statistics", json}});
+}
+
 void LogObserver::decided(
     const Destination& destination,
     const Batch& batch,

@@ -24,6 +24,7 @@ public:
         std::span<const Answer> answers,
         Duration took
     ) override;
+    void broker_statistics(const Destination& destination, std::string_view json) override;
     void decided(
         const Destination& destination,
         const Batch& batch,

@@ -76,6 +76,10 @@ public:
     }
 };
 
+    // What the client library has counted, as one JSON object, if it has said so since the last
+    // call; else empty. Asked for after every burst.
+    [[nodiscard]] virtual std::string take_statistics() { return {}; }
+
 // A broker, and how to reach it. Safe from any thread; must outlive what it opens.
 class BrokerDriver {
 public:

@@ -32,6 +32,10 @@ public:
         Duration /*took*/
     ) {}
 
+    // What the broker's client library counts, as one JSON object; where the broker's URL asks for
+    // it.
+    virtual void broker_statistics(const Destination&, std::string_view /*json*/) {}
+
     // Before the settle, so that a log shows what was meant even if the settle fails.
     virtual void decided(const Destination&, const Batch&, std::span<const Settlement>) {}
 

@@ -128,6 +128,10 @@ private:
         context_.observer.published(
             context_.destination, burst, answers, context_.clock.now() - start
         );
+        const std::string statistics = broker_.take_statistics();
+        if (!statistics.empty()) {
+            context_.observer.broker_statistics(context_.destination, statistics);
+        }
         return answers;
     }
 

@@ -1,5 +1,6 @@
 #include "brokers/kafka/broker.h"
 #include "brokers/support/kafka_server.h"
+#include "conformance/relay_world.h"
 #include "conformance/server_harness.h"
 
 namespace outrider {
@@ -47,8 +48,16 @@ public:
 
     std::shared_ptr<BrokerDriver> driver() override { return driver_at(server().port()); }
     std::shared_ptr<BrokerDriver> driver_at(std::uint16_t port) override {
+        return driver_with(port, {});
+    }
+
+    // `parameters`: further ones of the URL.
+    [[nodiscard]] std::shared_ptr<BrokerDriver> driver_with(
+        std::uint16_t port,
+        const std::string& parameters
+    ) const {
         const std::string place = "kafka://127.0.0.1:" + std::to_string(port);
-        return make_kafka_broker(*parse_kafka_url(place + "?target=" + topic_));
+        return make_kafka_broker(*parse_kafka_url(place + "?target=" + topic_ + parameters));
     }
     std::vector<Received> received() override {
         std::vector<Received> received;
@@ -61,6 +70,18 @@ public:
 private:
     const std::string topic_;
 };
+
+TEST(KafkaRelay, TellsWhatTheLibraryCounts) {
+    KafkaHarness harness;
+    live::RelayWorld quiet(harness.driver());
+    live::RelayWorld world(harness.driver_with(kafka_server().port(), "&statistics=100ms"));
+    EXPECT_TRUE(live::wait_until([&] {
+        quiet.write(1);
+        world.write(1);
+        return world.listener().statistics().find("\"txmsgs\":") != std::string::npos;
+    }));
+    EXPECT_EQ(quiet.listener().statistics(), "");
+}
 
 INSTANTIATE_NETWORK_BROKER(kafka, KafkaHarness);
 

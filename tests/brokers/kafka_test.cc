@@ -271,22 +271,6 @@ TEST_F(Kafka, SaysWhatItIs) {
     EXPECT_NE(facts->durability.find("one machine"), std::string::npos) << facts->durability;
 }
 
-TEST_F(Kafka, ShowsTheLibrarysStatistics) {
-    std::atomic<int> shown = 0;
-    KafkaOptions options;
-    options.statistics_interval = milliseconds(100);
-    options.on_statistics = [&](std::string_view text) {
-        if (text.find("\"txmsgs\":") != std::string_view::npos) ++shown;
-    };
-    const auto broker =
-        std::move(make_kafka_broker(*parse_kafka_url(kafka_server().url(), options))->open())
-            .value();
-    EXPECT_TRUE(wait_until([&] {
-        expect_all(publish(*broker, one()));
-        return shown > 1;
-    }));
-}
-
 TEST_F(Kafka, StopsAtTheDeadlineWhenFrozen) {
     Messages many;
     for (int i = 0; i < 3000; ++i) many.add(topic_, std::to_string(i % 30), std::to_string(i / 30));

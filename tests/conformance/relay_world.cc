@@ -51,6 +51,30 @@ void Listener::published(
     }
 }
 
+void Listener::circuit_changed(
+    const Destination& /*destination*/,
+    CircuitState state,
+    std::string_view /*reason*/
+) {
+    const std::lock_guard lock(mutex_);
+    circuit_ = state;
+}
+
+void Listener::broker_statistics(const Destination& /*destination*/, std::string_view json) {
+    const std::lock_guard lock(mutex_);
+    statistics_ = json;
+}
+
+std::string Listener::statistics() const {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
+}
+
+bool Listener::is_open() const {
+    const std::lock_guard lock(mutex_);
+    return circuit_ != CircuitState::closed;
+}
+
 std::size_t Listener::acknowledged() const {
     const std::lock_guard lock(mutex_);
     return acknowledged_.size();

@@ -30,7 +30,11 @@ public:
         std::span<const Answer> answers,
         Duration took
     ) override;
+    void broker_statistics(const Destination&, std::string_view json) override;
+    void circuit_changed(const Destination&, CircuitState state, std::string_view) override;
 
+    [[nodiscard]] std::string statistics() const;    // the last; empty: none came
+    [[nodiscard]] bool is_open() const;              // the circuit
     [[nodiscard]] std::size_t acknowledged() const;  // messages, each counted once
     [[nodiscard]] std::size_t refused() const;       // answers, unacceptable ones included
     [[nodiscard]] std::size_t unanswered() const;    // answers
@@ -40,6 +44,8 @@ private:
     std::set<MessageId> acknowledged_;
     std::size_t refused_ = 0;
     std::size_t unanswered_ = 0;
+    std::string statistics_;
+    CircuitState circuit_ = CircuitState::closed;
 };
 
 // An application that writes messages of a few keys, and a relay that carries them to a broker.

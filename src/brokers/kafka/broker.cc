@@ -49,6 +49,10 @@ public:
         return answer;
     }
 
+    [[nodiscard]] std::string take_statistics() override {
+        return clients_.together ? clients_.together->take_statistics() : std::string();
+    }
+
 private:
     // Whose link broke while nothing was to do would wait for its own back-off, and say nothing.
     void look_after_client() {

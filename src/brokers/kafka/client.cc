@@ -64,7 +64,7 @@ void add_mode(std::vector<Setting>& settings, Mode mode, std::size_t batch_bytes
 }
 
 std::vector<Setting> settings_of(const KafkaOptions& options, Mode mode, std::size_t batch_bytes) {
-    const auto interval = std::chrono::ceil<milliseconds>(options.statistics_interval).count();
+    const auto interval = std::chrono::ceil<milliseconds>(options.statistics).count();
     std::vector<Setting> settings = {
         {"bootstrap.servers", addresses_of(options)},
         {"client.id", "outrider"},
@@ -276,7 +276,7 @@ bool Client::poll(Deadline deadline) {
 
 void Client::note(rd_kafka_event_t* event) {
     if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_STATS) {
-        if (options_.on_statistics) options_.on_statistics(rd_kafka_event_stats(event));
+        statistics_ = rd_kafka_event_stats(event);
         return;
     }
     if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;

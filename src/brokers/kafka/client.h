@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <librdkafka/rdkafka.h>
@@ -100,6 +101,9 @@ public:
     // Waits for news until the deadline and takes all of one sort. False: there was none.
     bool poll(Deadline deadline);
 
+    // The library's latest statistics, once.
+    [[nodiscard]] std::string take_statistics() { return std::exchange(statistics_, {}); }
+
     // What was produced and is not sent yet is reported as unsent.
     void purge();
 
@@ -132,6 +136,7 @@ private:
     Report report_;
     bool is_down_ = false;
     std::string trouble_;
+    std::string statistics_;
 };
 
 }  // namespace outrider::kafka

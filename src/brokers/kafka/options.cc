@@ -38,6 +38,7 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, KafkaOptions& o
     int partitioner = static_cast<int>(options.partitioner);
     parameters.choice("partitioner", {"murmur2", "crc32"}, partitioner);
     options.partitioner = static_cast<KafkaOptions::Partitioner>(partitioner);
+    parameters.duration("statistics", options.statistics);
     parameters.tls(options, "kafkas");
     parameters.wire(options.wire);
     return parameters.finish();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,17 +33,16 @@ struct KafkaOptions : wire::Tls {
     enum class Partitioner : std::uint8_t { murmur2, crc32 };
     Partitioner partitioner = Partitioner::murmur2;
 
-    // Given to whoever wants to watch the library: its statistics, one JSON object per interval
-    // (0: never). Called from within publish() and ping(), so nothing comes while nothing is done.
-    Duration statistics_interval = Duration::zero();
-    std::function<void(std::string_view)> on_statistics;
+    // How often the library counts for Broker::take_statistics(). 0: never. Nothing comes while
+    // nothing is published.
+    Duration statistics = Duration::zero();
 
     wire::Options wire;
 };
 
 // Reads kafka://[user:password@]host[:port][,host...][?sasl=&tls_ca=&tls_cert=&tls_key=
-// &compression=&partitioner=&target=&format=&source=] over the given defaults; kafkas: is the same
-// with TLS. No part of the URL but names is ever quoted in an error.
+// &compression=&partitioner=&statistics=&target=&format=&source=] over the given defaults; kafkas:
+// is the same with TLS. No part of the URL but names is ever quoted in an error.
 [[nodiscard]] Result<KafkaOptions> parse_kafka_url(
     std::string_view url,
     KafkaOptions defaults = {}

@@ -45,6 +45,8 @@ public:
         return inner_->describe(deadline);
     }
 
+    [[nodiscard]] std::string take_statistics() override { return inner_->take_statistics(); }
+
 private:
     static bool goes_through(Fault fault) {
         return fault == Fault::none || fault == Fault::lose_answer;
