@@ -64,6 +64,25 @@ std::vector<Finding> judge(const Backlog& backlog) {
     return findings;
 }
 
+std::optional<Finding> judge(const std::string& destination, const Result<BrokerFacts>& facts) {
+    const std::string who = "the broker of '" + destination + "': ";
+    if (!facts) {
+        const bool is_away = facts.error().remedy == Remedy::wait;
+        return Finding{
+            Gravity::fault,
+            "broker",
+            who + facts.error().text,
+            is_away ? "mend the broker; delivery goes on by itself"
+                    : "correct the server or the destination as it says"};
+    }
+    if (facts->risk.empty()) return std::nullopt;
+    return Finding{
+        Gravity::warning,
+        "broker_risk",
+        who + facts->risk,
+        "until then messages may be lost there"};
+}
+
 bool is_healthy(const std::vector<Finding>& findings) {
     return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
         return finding.gravity == Gravity::hint;

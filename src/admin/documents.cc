@@ -146,6 +146,7 @@ std::string broker_document(const BrokerFinding& finding) {
         {"connected", finding.connected},
         {"server", text_or_null(finding.server)},
         {"durability", text_or_null(finding.durability)},
+        {"risk", text_or_null(finding.risk)},
         {"error", text_or_null(finding.error)},
         {"probe", nullptr}};
     if (!finding.probe_id.empty()) {

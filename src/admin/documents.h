@@ -50,14 +50,15 @@ struct BrokerFinding {
     bool connected = false;
     std::string server;
     std::string durability;
+    std::string risk;      // empty: none
     std::string error;     // empty: none
     std::string probe_id;  // empty: nothing was published
     std::string probe_verdict;
     double probe_millis = 0;
 };
 
-// {"destination", "broker", "connected", "server", "durability", "error", "probe": {"id",
-// "verdict", "milliseconds"}}; without a probe null.
+// {"destination", "broker", "connected", "server", "durability", "risk", "error", "probe":
+// {"id", "verdict", "milliseconds"}}; without a probe null.
 [[nodiscard]] std::string broker_document(const BrokerFinding& finding);
 
 // {"installed", "newest", "up_to_date", "remarks"}

@@ -1,8 +1,12 @@
 #include "admin/doctor.h"
 
+#include <algorithm>
+
 #include "cli/context.h"
+#include "cli/drivers.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
+#include "core/clock.h"
 #include "core/text.h"
 
 namespace outrider::cli {
@@ -12,6 +16,30 @@ std::vector<Destination> destinations_of(const Config& config) {
     std::vector<Destination> destinations;
     for (const DestinationConfig& one : config.destinations) destinations.push_back(one.rules);
     return destinations;
+}
+
+// An operator waits no longer for each of them.
+constexpr Duration kPatience = std::chrono::seconds(5);
+
+Result<BrokerFacts> ask(const DestinationConfig& one) {
+    const auto patience = std::min<Duration>(one.rules.publish_deadline, kPatience);
+    try {
+        const std::shared_ptr<BrokerDriver> driver = open_broker(one);
+        Result<std::unique_ptr<Broker>> broker = driver->open();
+        if (!broker) return broker.error();
+        return (*broker)->describe(SystemClock().now() + patience);
+    } catch (const Stop& stop) {
+        return Error{Remedy::correct, stop.what()};
+    }
+}
+
+// Only servers: a file would be made by looking, with this user as its owner.
+void examine_brokers(const Config& config, std::vector<Finding>& findings) {
+    for (const DestinationConfig& one : config.destinations) {
+        if (!is_server(one.broker)) continue;
+        const std::optional<Finding> finding = admin::judge(one.rules.name, ask(one));
+        if (finding) findings.push_back(*finding);
+    }
 }
 
 std::vector<Finding> examine(const Config& config) {
@@ -29,7 +57,9 @@ std::vector<Finding> examine(const Config& config) {
 }  // namespace
 
 int run_doctor(const CommonArguments& common) {
-    const std::vector<Finding> findings = examine(load_for_store(common));
+    const Config config = load_for_store(common);
+    std::vector<Finding> findings = examine(config);
+    examine_brokers(config, findings);
     if (common.json) {
         print(admin::doctor_document(findings));
     } else if (findings.empty()) {

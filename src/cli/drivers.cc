@@ -337,6 +337,11 @@ std::shared_ptr<BrokerDriver> open_broker(const DestinationConfig& destination) 
     throw Stop(kUsage, no_driver(url, kOtherBrokers, broker_schemes()));
 }
 
+bool is_server(const SecretUrl& broker) {
+    const BrokerEntry* entry = find_entry(kBrokers, broker.scheme());
+    return entry != nullptr && entry->is_server;
+}
+
 std::vector<MessageId> enqueue_all(const Config& config, std::span<const Message> messages) {
     return store_entry(config.store).enqueue(config, messages);
 }

@@ -23,6 +23,9 @@ namespace outrider::cli {
 [[nodiscard]] std::shared_ptr<StoreDriver> open_store(const Config& config);
 [[nodiscard]] std::shared_ptr<BrokerDriver> open_broker(const DestinationConfig& destination);
 
+// Whether such a URL is that of a server, which can be asked without leaving anything behind.
+[[nodiscard]] bool is_server(const SecretUrl& broker);
+
 // Writes all messages in one transaction of their own. Throws Stop, or Failure, having written
 // nothing.
 [[nodiscard]] std::vector<MessageId> enqueue_all(

@@ -79,6 +79,7 @@ int show(const CommonArguments& common, const admin::BrokerFinding& finding) {
         if (!finding.durability.empty()) {
             print("acknowledged means: " + printable(finding.durability));
         }
+        if (!finding.risk.empty()) print("risk         " + printable(finding.risk));
         if (!finding.probe_id.empty()) {
             print("probe        " + finding.probe_id + " " + finding.probe_verdict);
         }
@@ -108,6 +109,7 @@ int destination_test(const CommonArguments& common, const DestinationArguments& 
     if (facts) {
         finding.server = facts->server;
         finding.durability = facts->durability;
+        finding.risk = facts->risk;
         if (arguments.publish) publish_probe(*broker, topic, deadline, finding);
     } else {
         finding.error = facts.error().text;

@@ -46,6 +46,7 @@ struct BrokerTraits {
 struct BrokerFacts {
     std::string server;      // what it is: "Redis 7.0.15"
     std::string durability;  // what an acknowledgement of it means, as it is set up now
+    std::string risk;        // what can lose messages there all the same; empty: nothing is known
 };
 
 // One connection to where messages go. One thread at a time.
@@ -74,11 +75,11 @@ public:
         if (Result<void> there = ping(deadline); !there) return there.error();
         return BrokerFacts{};
     }
-};
 
     // What the client library has counted, as one JSON object, if it has said so since the last
     // call; else empty. Asked for after every burst.
     [[nodiscard]] virtual std::string take_statistics() { return {}; }
+};
 
 // A broker, and how to reach it. Safe from any thread; must outlive what it opens.
 class BrokerDriver {

@@ -280,7 +280,14 @@ TEST_F(Redis, RefusesToTrustAServerThatEvicts) {
     EXPECT_NE(ping.error().text.find("allkeys-lru"), std::string::npos);
     EXPECT_EQ(ping.error().remedy, Remedy::correct);
     expect_outage(publish(*open(), one()), "allkeys-lru");
-    expect_all(publish(*open_with("allow_eviction=true"), one()));
+    const auto trusting = open_with("allow_eviction=true");
+    expect_all(publish(*trusting, one()));
+    const Result<BrokerFacts> facts = trusting->describe(in(std::chrono::seconds(5)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_NE(facts->risk.find("allkeys-lru"), std::string::npos) << facts->risk;
+    // Streams have no expiry, so this one leaves them alone.
+    redis_server().set("maxmemory-policy", "volatile-lru");
+    EXPECT_EQ(open()->describe(in(std::chrono::seconds(5)))->risk, "");
 }
 
 TEST_F(Redis, CountsTheReplicasThatHaveConfirmed) {

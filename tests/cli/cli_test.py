@@ -727,6 +727,11 @@ class CommandLine(CliTest):
 
 
 
+def listens(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 def closed_port():
     """A port of this machine that nobody listens on: taken, so that nobody else gets it, and never opened."""
     taken = socket.socket()
@@ -737,13 +742,14 @@ def closed_port():
 class DestinationTest(CliTest):
     """outrider destination test, and brokers that are not there."""
 
-    SCHEMES = ("redis", "nats", "amqp", "kafka")
+    SCHEMES = ("redis", "nats", "amqp", "kafka", "mqtt", "http")
 
     def away(self, scheme):
         taken = closed_port()
         self.addCleanup(taken.close)
         login = "" if scheme == "redis" else "me:opensesame@"
-        return f"destination.orders.broker={scheme}://{login}127.0.0.1:{taken.getsockname()[1]}"
+        options = "/?allow_private=true" if scheme == "http" else ""
+        return f"destination.orders.broker={scheme}://{login}127.0.0.1:{taken.getsockname()[1]}{options}"
 
     def test_it_says_what_the_broker_is_and_publishes_only_on_request(self):
         found = self.json("destination", "test", "orders")
@@ -775,6 +781,37 @@ class DestinationTest(CliTest):
             self.assertIs(found["connected"], False, scheme)
             self.assertTrue(found["error"], scheme)
             self.assertNotIn("opensesame", json.dumps(found))
+
+    def test_the_doctor_asks_servers_and_leaves_files_alone(self):
+        self.out("migrate", "up")
+        self.assertIn("all is well", self.out("doctor"))
+        self.assertFalse((self.folder / "orders.jsonl").exists())
+        for scheme in self.SCHEMES:
+            (finding,) = self.json("doctor", "--set", self.away(scheme), expect=4)["findings"]
+            self.assertEqual((finding["gravity"], finding["code"]), ("fault", "broker"), scheme)
+            self.assertIn("'orders'", finding["what"])
+            self.assertNotIn("opensesame", json.dumps(finding))
+        wrong = ["--set", "destination.orders.broker=redis://127.0.0.1/x"]
+        self.assertIn("number", self.out("doctor", *wrong, expect=4))
+
+    def test_a_redis_that_evicts_is_reported(self):
+        self.out("migrate", "up")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        limits = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]
+        children.start(self, ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", *limits],
+                       cwd=self.folder, stdout=subprocess.DEVNULL)
+        wait_until(lambda: listens(int(port)), "redis-server listens")
+        url = f"destination.orders.broker=redis://127.0.0.1:{port}"
+        self.assertIn("fault broker: ", self.out("doctor", "--set", url, expect=4))
+        self.assertIn("allkeys-lru", self.json("destination", "test", "orders", "--set", url, expect=6)["error"])
+        url += "?allow_eviction=true"
+        (finding,) = self.json("doctor", "--set", url, expect=4)["findings"]
+        self.assertEqual((finding["gravity"], finding["code"]), ("warning", "broker_risk"))
+        self.assertIn("allkeys-lru", finding["what"])
+        self.assertIn("allkeys-lru", self.json("destination", "test", "orders", "--set", url)["risk"])
+        self.assertIn("risk         this Redis evicts", self.out("destination", "test", "orders", "--set", url))
 
     def test_a_broker_that_is_down_when_the_relay_starts_is_no_error(self):
         self.out("migrate", "up")

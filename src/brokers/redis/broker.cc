@@ -59,7 +59,8 @@ public:
             connection_.reset();
             return info.error();
         }
-        return BrokerFacts{"Redis " + info->version, durability_of(*info, options_)};
+        return BrokerFacts{
+            "Redis " + info->version, durability_of(*info, options_), risk_of(*info)};
     }
 
 private:

@@ -53,10 +53,7 @@ Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
     if (info.is_loading) return Error{Remedy::wait, "Redis is still loading its data"};
     if (info.is_read_only) return Error{Remedy::wait, "this Redis is a read-only replica"};
     if (evicts_streams(info) && !options.allow_eviction) {
-        return Error{
-            Remedy::correct,
-            "this Redis evicts whole streams when its memory is full (maxmemory-policy " +
-                info.maxmemory_policy + "): set it to noeviction, or say allow_eviction=true"};
+        return Error{Remedy::correct, risk_of(info) + ", or say allow_eviction=true"};
     }
     const bool is_full = info.maxmemory > 0 && info.used_memory >= info.maxmemory;
     if (is_full && !info.maxmemory_policy.starts_with("allkeys-")) {
@@ -75,6 +72,12 @@ Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
 std::string durability_of(const ServerInfo& info, const RedisOptions& options) {
     std::string text = "in the memory of the primary";
     if (options.fsync || (info.appendonly == "yes" && info.appendfsync == "always")) {
+std::string risk_of(const ServerInfo& info) {
+    if (!evicts_streams(info)) return {};
+    return "this Redis evicts whole streams when its memory is full (maxmemory-policy " +
+           info.maxmemory_policy + "): set it to noeviction";
+}
+
         text = "on the disk of the primary";
     } else if (info.appendonly == "yes") {
         text += ", on its disk ";

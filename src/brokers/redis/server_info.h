@@ -34,3 +34,6 @@ struct ServerInfo {
 [[nodiscard]] std::string durability_of(const ServerInfo& info, const RedisOptions& options);
 
 }  // namespace outrider::redis
+// What can lose messages there that were acknowledged; empty: nothing is known. Pure.
+[[nodiscard]] std::string risk_of(const ServerInfo& info);
+
