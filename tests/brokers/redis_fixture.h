@@ -28,8 +28,11 @@ struct Entry {
 };
 
 // What a client of its own reads from one stream.
-inline std::vector<Entry> read_stream(const std::string& stream) {
-    RedisClient client(redis_server().port());
+inline std::vector<Entry> read_stream(
+    const std::string& stream,
+    const RedisServer& server = redis_server()
+) {
+    RedisClient client(server.port());
     const auto reply = client.ask({"XRANGE", stream, "-", "+"});
     std::vector<Entry> entries;
     for (std::size_t i = 0; reply && i < reply->elements; ++i) {
@@ -68,13 +71,13 @@ inline testing::Received to_received(const Entry& entry) {
 }
 
 // All streams, one behind the other.
-inline std::vector<testing::Received> read_streams() {
-    RedisClient client(redis_server().port());
+inline std::vector<testing::Received> read_streams(const RedisServer& server = redis_server()) {
+    RedisClient client(server.port());
     const auto names = client.ask({"KEYS", "*"});
     std::vector<testing::Received> received;
     for (std::size_t i = 0; names && i < names->elements; ++i) {
         for (const Entry& entry :
-             read_stream(std::string(names->element[i]->str, names->element[i]->len))) {
+             read_stream(std::string(names->element[i]->str, names->element[i]->len), server)) {
             received.push_back(to_received(entry));
         }
     }

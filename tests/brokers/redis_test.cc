@@ -299,10 +299,48 @@ TEST_F(Redis, CountsTheReplicasThatHaveConfirmed) {
     }));
 }
 
-TEST_F(Redis, SaysThatFsyncNeedsANewerServer) {
+TEST_F(Redis, SyncsBeforeItAnswersOrSaysWhatThatTakes) {
     const RedisClient::Reply info = RedisClient(redis_server().port()).ask({"INFO", "server"});
-    if (redis::parse_info({info->str, info->len}).major > 7) GTEST_SKIP() << "it is newer";
-    expect_outage(publish(*open_with("fsync=true"), one()), "7.2");
+    if (redis::has_waitaof(redis::parse_info({info->str, info->len}))) {
+        expect_all(publish(*open_with("fsync=true"), one()));
+        command({"CONFIG", "SET", "appendonly", "no"});
+        expect_outage(publish(*open_with("fsync=true"), one()), "appendonly");
+        command({"CONFIG", "SET", "appendonly", "yes"});
+    } else {
+        expect_outage(publish(*open_with("fsync=true"), one()), "needs WAITAOF, that is Redis 7.2");
+    }
+}
+
+// tests/support/redis_script.py
+TEST_F(Redis, CountsWhoHasSynced) {
+    const TempFolder folder;
+    const auto publish_to = [&](const char* version, const char* synced, const char* replicas) {
+        const std::string port = std::to_string(free_port());
+        const Process script(
+            {{"python3", OUTRIDER_REDIS_SCRIPT, port, version, synced, replicas},
+             {},
+             folder.file("log")}
+        );
+        const auto broker = open("redis://127.0.0.1:" + port + "?fsync=true&replicas=1");
+        EXPECT_TRUE(wait_until([&] { return broker->ping(in(std::chrono::seconds(5))).has_value(); }
+        ));
+        return publish(*broker, one());
+    };
+    expect_all(publish_to("7.2.0", "1", "1"));
+    expect_all(publish_to("8.0.1", "1", "2"));
+    expect_outage(publish_to("7.4.0", "0", "1"), "has not synced its append-only file");
+    expect_outage(publish_to("7.2.0", "1", "0"), "0 of 1 replicas");
+}
+
+TEST(RedisServerInfo, KnowsWhoCanSync) {
+    const auto can = [](const std::string& version) {
+        return redis::has_waitaof(redis::parse_info("redis_version:" + version + "\r\n"));
+    };
+    EXPECT_TRUE(can("7.2.0"));
+    EXPECT_TRUE(can("7.10.1"));
+    EXPECT_TRUE(can("8.0.0"));
+    EXPECT_FALSE(can("7.0.15"));
+    EXPECT_FALSE(can("6.2.14"));
 }
 
 TEST_F(Redis, NeverSaysThePassword) {

@@ -49,6 +49,10 @@ ServerInfo parse_info(std::string_view text) {
     return info;
 }
 
+bool has_waitaof(const ServerInfo& info) {
+    return info.major == 0 || info.major > 7 || (info.major == 7 && info.minor >= 2);
+}
+
 Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
     if (info.is_loading) return Error{Remedy::wait, "Redis is still loading its data"};
     if (info.is_read_only) return Error{Remedy::wait, "this Redis is a read-only replica"};
@@ -59,8 +63,7 @@ Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
     if (is_full && !info.maxmemory_policy.starts_with("allkeys-")) {
         return Error{Remedy::wait, "the memory of this Redis is full (maxmemory)"};
     }
-    const bool has_waitaof = info.major > 7 || (info.major == 7 && info.minor >= 2);
-    if (options.fsync && info.major != 0 && !has_waitaof) {
+    if (options.fsync && !has_waitaof(info)) {
         return Error{
             Remedy::upgrade,
             "fsync=true needs WAITAOF, that is Redis 7.2; this is " + info.version +
@@ -69,15 +72,15 @@ Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
     return {};
 }
 
-std::string durability_of(const ServerInfo& info, const RedisOptions& options) {
-    std::string text = "in the memory of the primary";
-    if (options.fsync || (info.appendonly == "yes" && info.appendfsync == "always")) {
 std::string risk_of(const ServerInfo& info) {
     if (!evicts_streams(info)) return {};
     return "this Redis evicts whole streams when its memory is full (maxmemory-policy " +
            info.maxmemory_policy + "): set it to noeviction";
 }
 
+std::string durability_of(const ServerInfo& info, const RedisOptions& options) {
+    std::string text = "in the memory of the primary";
+    if (options.fsync || (info.appendonly == "yes" && info.appendfsync == "always")) {
         text = "on the disk of the primary";
     } else if (info.appendonly == "yes") {
         text += ", on its disk ";

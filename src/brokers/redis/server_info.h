@@ -26,6 +26,9 @@ struct ServerInfo {
 // Reads the reply to INFO.
 [[nodiscard]] ServerInfo parse_info(std::string_view text);
 
+// Whether it can wait for its disk; true where the version is not known. Pure.
+[[nodiscard]] bool has_waitaof(const ServerInfo& info);
+
 // Whether such a server may be used with these options, and would take a message now. The error
 // says why not, and what to change. Pure.
 [[nodiscard]] Result<void> check_server(const ServerInfo& info, const RedisOptions& options);
@@ -33,7 +36,7 @@ struct ServerInfo {
 // What an acknowledgement of such a server means with these options. Pure.
 [[nodiscard]] std::string durability_of(const ServerInfo& info, const RedisOptions& options);
 
-}  // namespace outrider::redis
 // What can lose messages there that were acknowledged; empty: nothing is known. Pure.
 [[nodiscard]] std::string risk_of(const ServerInfo& info);
 
+}  // namespace outrider::redis

@@ -1,0 +1,94 @@
+#include <future>
+
+#include "brokers/redis/broker.h"
+#include "brokers/redis_fixture.h"
+#include "conformance/relay_world.h"
+
+namespace outrider::live {
+namespace {
+
+std::shared_ptr<BrokerDriver> driver_of(const RedisServer& server) {
+    return make_redis_broker(*parse_redis_url(server.url()));
+}
+
+std::string info(const RedisServer& server, const std::string& section) {
+    const auto reply = RedisClient(server.port()).ask({"INFO", section});
+    return reply ? std::string(reply->str, reply->len) : std::string();
+}
+
+bool has(const RedisServer& server, const std::string& line) {
+    return info(server, "replication").find(line) != std::string::npos;
+}
+
+// Changes the roles without losing a message, and returns when both know.
+void hand_over(const RedisServer& from, const RedisServer& to) {
+    EXPECT_TRUE(wait_until([&] { return has(from, "state=online"); }));
+    RedisClient(from.port()).run({"FAILOVER"});
+    EXPECT_TRUE(wait_until([&] { return has(from, "role:slave") && has(to, "role:master"); }));
+}
+
+void await_open_circuit(const RelayWorld& world) {
+    EXPECT_TRUE(wait_until([&] { return world.listener().is_open(); }, kPatience));
+}
+
+void expect_everything(RelayWorld& world, const RedisServer& server) {
+    world.finish();
+    EXPECT_FALSE(world.listener().is_open());
+    EXPECT_EQ(world.listener().refused(), 0U);
+    world.expect_everything(read_streams(server));
+}
+
+TEST(RedisRelay, WaitsForAReadOnlyReplicaToBePromoted) {
+    const RedisServer primary;
+    const RedisServer replica({"--replicaof", "127.0.0.1 " + std::to_string(primary.port())});
+    RelayWorld world(driver_of(replica));
+    world.write(100);
+    await_open_circuit(world);
+    EXPECT_EQ(world.listener().acknowledged(), 0U);
+    RedisClient(replica.port()).run({"REPLICAOF", "NO", "ONE"});
+    world.write(100);
+    expect_everything(world, replica);
+}
+
+// The server becomes a replica in mid-run, and is the primary again later.
+TEST(RedisRelay, SurvivesAFailoverAndItsWayBack) {
+    const RedisServer first;
+    const RedisServer second({"--replicaof", "127.0.0.1 " + std::to_string(first.port())});
+    RelayWorld world(driver_of(first));
+    world.write(200);
+    world.await_acknowledged(20);
+    hand_over(first, second);
+    world.write(100);
+    await_open_circuit(world);
+    hand_over(second, first);
+    world.write(100);
+    expect_everything(world, first);
+}
+
+// Five hundred keys, a few milliseconds each: it loads for seconds, and says so to everybody.
+TEST(RedisRelay, WaitsWhileTheServerLoads) {
+    const RedisServer server(
+        {"--enable-debug-command", "yes", "--loading-process-events-interval-bytes", "1024"}
+    );
+    RedisClient client(server.port());
+    client.run({"SELECT", "1"});
+    for (int i = 0; i < 500; ++i) {
+        client.run({"SET", std::to_string(i), std::string(100, 'x')});
+    }
+    RelayWorld world(driver_of(server));
+    world.write(200);
+    world.await_acknowledged(20);
+    client.run({"CONFIG", "SET", "key-load-delay", "4000"});
+    const auto loaded = std::async(std::launch::async, [&] { client.run({"DEBUG", "RELOAD"}); });
+    EXPECT_TRUE(wait_until([&] {
+        return info(server, "persistence").find("loading:1") != std::string::npos;
+    }));
+    world.write(100);
+    await_open_circuit(world);
+    loaded.wait();
+    world.write(100);
+    expect_everything(world, server);
+}
+
+}  // namespace
+}  // namespace outrider::live
