@@ -1,7 +1,6 @@
 #include "brokers/http/broker.h"
 
 #include "outrider/brokers.h"
-#include "outrider/error.h"
 
 #include "brokers/http/classify.h"
 #include "brokers/http/flight.h"
@@ -84,9 +83,7 @@ std::shared_ptr<BrokerDriver> make_http_broker(const HttpOptions& options) {
 }
 
 std::shared_ptr<BrokerDriver> http_broker(std::string_view url) {
-    const Result<HttpOptions> options = parse_http_url(url);
-    if (!options) throw Failure(options.error());
-    return make_http_broker(*options);
+    return wire::driver_of<parse_http_url, make_http_broker>(url);
 }
 
 }  // namespace outrider

@@ -1,7 +1,6 @@
 #include "brokers/mqtt/broker.h"
 
 #include "outrider/brokers.h"
-#include "outrider/error.h"
 
 #include "brokers/mqtt/connection.h"
 #include "brokers/mqtt/flight.h"
@@ -113,9 +112,7 @@ std::shared_ptr<BrokerDriver> make_mqtt_broker(const MqttOptions& options) {
 }
 
 std::shared_ptr<BrokerDriver> mqtt_broker(std::string_view url) {
-    const Result<MqttOptions> options = parse_mqtt_url(url);
-    if (!options) throw Failure(options.error());
-    return make_mqtt_broker(*options);
+    return wire::driver_of<parse_mqtt_url, make_mqtt_broker>(url);
 }
 
 }  // namespace outrider
