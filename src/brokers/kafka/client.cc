@@ -254,6 +254,7 @@ rd_kafka_resp_err_t Client::produce(
         RD_KAFKA_V_KEY(address.key.empty() ? nullptr : address.key.data(), address.key.size()),
         RD_KAFKA_V_VALUE(const_cast<char*>(payload), message.payload.size()),
         RD_KAFKA_V_HEADERS(headers),
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that comes back, never followed
         RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(address.place)),
         RD_KAFKA_V_END
     );

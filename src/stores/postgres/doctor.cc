@@ -82,7 +82,7 @@ Result<void> read_ours(const Connection& connection, const Names& names, DoctorF
     if (Result<void> read = read_log(connection, names, facts); !read) return read;
     // Without its rights there is nothing more to see.
     if (!facts.missing_rights.empty()) return {};
-    if (const Result<void> ours = check_identity(connection, names); !ours) {
+    if (Result<void> ours = check_identity(connection, names); !ours) {
         if (ours.error().remedy != Remedy::correct) return ours;
         facts.foreign = ours.error().text;
     }

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Result<std::uint64_t> run() const {
         std::uint64_t total = 0;
         for (const std::int64_t lane : lanes_) {
-            const Result<std::uint64_t> parked = park(lane);
+            Result<std::uint64_t> parked = park(lane);
             if (parked) {
                 total += *parked;
                 continue;

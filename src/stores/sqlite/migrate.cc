@@ -80,7 +80,7 @@ Result<int> migrate_schema(sqlite3* database) {
         return Error{
             Remedy::correct, "a transaction is open on this connection: migrate outside one"};
     }
-    const Result<int> version = installed_version(database);
+    Result<int> version = installed_version(database);
     if (!version || *version >= newest_version()) return version;
     if (Result<void> wal = run(database, "pragma journal_mode = wal"); !wal) return wal.error();
     if (Result<void> taken = take_steps(database); !taken) return taken.error();

@@ -121,7 +121,7 @@ Result<DestinationStatus> TableAdmin::status(const Destination& destination) {
     status.parked = static_cast<std::uint64_t>(counted->integer(0, 1));
     status.dead = static_cast<std::uint64_t>(counted->integer(0, 2));
     if (!counted->is_null(0, 3)) {
-        const double seconds = std::bit_cast<double>(counted->integer(0, 3));
+        const auto seconds = std::bit_cast<double>(counted->integer(0, 3));
         status.oldest_pending_age = Duration(static_cast<Duration::rep>(seconds * 1e6));
     }
     const Result<Rows> free = connection_.run(

@@ -12,9 +12,9 @@ namespace outrider::table {
 // A turn of one row, by hand: claim, publish, decide, settle.
 class Dispatcher::Body {
 public:
-    Body(TablePlace place, const Destination& destination, std::shared_ptr<BrokerDriver> driver)
+    Body(TablePlace place, Destination destination, std::shared_ptr<BrokerDriver> driver)
         : place_(std::move(place)),
-          destination_(destination),
+          destination_(std::move(destination)),
           driver_(std::move(driver)),
           dice_(random_seed()) {}
 

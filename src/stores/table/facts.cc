@@ -48,7 +48,7 @@ struct Demand {
 };
 
 const std::vector<Demand>& demands() {
-    static const std::vector<Demand> kDemands = {
+    static const std::vector<Demand> all = {
         {"done_at", {"timestamptz", "timestamp"}, "a timestamp"},
         {"due", {"timestamptz", "timestamp"}, "a timestamp"},
         {"flag", {"bool"}, "a boolean"},
@@ -58,7 +58,7 @@ const std::vector<Demand>& demands() {
          {"bytea", "json", "jsonb", "text", "varchar", "bpchar", "xml"},
          "bytea, json, jsonb or text"},
     };
-    return kDemands;
+    return all;
 }
 
 void check_column(const NamedColumn& named, const Facts& facts, Complaints& complaints) {
@@ -112,9 +112,9 @@ std::string column_list(const Facts& facts) {
 }  // namespace
 
 const Column& Facts::column(std::string_view name) const {
-    static const Column kNone;
+    static const Column none;
     const auto found = columns.find(name);
-    return found == columns.end() ? kNone : found->second;
+    return found == columns.end() ? none : found->second;
 }
 
 Result<Facts> find_facts(const Connection& connection, const Layout& layout) {

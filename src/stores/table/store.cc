@@ -87,14 +87,14 @@ TableStore::TableStore(
     Connection connection,
     Wording wording,
     const TablePlace& place,
-    const Destination& destination,
+    Destination destination,
     std::shared_ptr<Held> held,
     Scope scope
 )
     : connection_(std::move(connection)),
       wording_(std::move(wording)),
       durable_(place.durable),
-      destination_(destination),
+      destination_(std::move(destination)),
       held_(std::move(held)),
       pipeline_(connection_),
       scope_(scope),
@@ -252,7 +252,7 @@ void TableStore::fit_window(const Look& look) {
 }
 
 Result<TableStore::Heads> TableStore::lock_heads(Look& look) {
-    const std::int64_t workers = static_cast<std::int64_t>(destination_.workers);
+    const auto workers = static_cast<std::int64_t>(destination_.workers);
     const std::int64_t share = wording_.facts().locks / kLocksShare / workers;
     const std::int64_t keys = std::clamp(share, kKeysMin, kKeysMax);
     const std::int64_t rows = std::min(static_cast<std::int64_t>(look.limits.messages), window_);

@@ -65,7 +65,7 @@ private:
         postgres::Connection connection,
         Wording wording,
         const TablePlace& place,
-        const Destination& destination,
+        Destination destination,
         std::shared_ptr<Held> held,
         Scope scope
     );
