@@ -10,7 +10,7 @@ import time
 import unittest
 
 from harness import Relay, Verdict, World, wait_until
-from postgres import Server, Writer
+from postgres import LogWriter, Server
 from shop import Shop
 
 SANITIZED = os.environ.get("SANITIZED") == "1"
@@ -106,7 +106,7 @@ class PostgresLarge(unittest.TestCase):
         connection = self.shop.connect()
         with connection.cursor() as cursor:
             cursor.execute(self.insert("large", 0, ROWS - 1))
-        writers = [Writer(self.server, i) for i in range(2)]
+        writers = [LogWriter(self.server, i) for i in range(2)]
         for writer in writers:
             writer.start()
         self.await_count(small + 20)  # those around it do not wait for it
