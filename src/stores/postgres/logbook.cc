@@ -45,7 +45,8 @@ Result<Legacy> PostgresLogbook::enter() {
             connection_.run("select pg_try_advisory_lock($1)", Parameters().add(session_));
         if (!locked) return locked.error();
     }
-    if (Result<void> begun = connection_.run_script("begin"); !begun) return begun.error();
+    if (Result<void> begun = connection_.run_script("begin isolation level read committed"); !begun)
+        return begun.error();
     Result<Legacy> legacy = inherit();
     Result<void> ended = connection_.run_script(legacy ? "commit" : "rollback");
     if (legacy && !ended) return ended.error();

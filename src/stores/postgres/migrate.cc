@@ -22,8 +22,8 @@ constexpr std::array kSteps = {
 };
 
 std::string begin_text(const Names& names) {
-    return "begin;\nselect pg_advisory_xact_lock(" + std::to_string(lane_lock(names, 0, -1)) +
-           ");\n";
+    return "begin isolation level read committed;\nselect pg_advisory_xact_lock(" +
+           std::to_string(lane_lock(names, 0, -1)) + ");\n";
 }
 
 std::string roles_text(const Names& names) {

@@ -37,6 +37,21 @@ Result<Known> find(
         std::string(rows->bytes(0, 4))};
 }
 
+// In read committed, whatever the database's default is: two that start at once register the same
+// rows, and in repeatable read one of them would fail.
+Result<Rows> write(
+    const Connection& connection,
+    const std::string& sql,
+    const Parameters& parameters
+) {
+    const Result<void> begun = connection.run_script("begin isolation level read committed");
+    if (!begun) return begun.error();
+    Result<Rows> rows = connection.run(sql, parameters);
+    const Result<void> ended = connection.run_script(rows ? "commit" : "rollback");
+    if (rows && !ended) return ended.error();
+    return rows;
+}
+
 // Finds the destination, or makes it known, with our topics: the newest registration wins, and ours
 // is made once.
 Result<Known> find_or_add(
@@ -52,7 +67,8 @@ Result<Known> find_or_add(
             const Result<void> may = lists.may_replace(destination, known->topics);
             if (!may) return may.error();
         }
-        const Result<Rows> inserted = connection.run(
+        const Result<Rows> inserted = write(
+            connection,
             names.fill(sql::register_destination),
             Parameters()
                 .add(std::string_view(destination.name))
@@ -78,7 +94,8 @@ Result<void> add_cursors(
     // xmax then has numbers above the floor.
     const Result<Rows> drawn = connection.run("select pg_current_xact_id()");
     if (!drawn) return drawn.error();
-    const Result<Rows> added = connection.run(
+    const Result<Rows> added = write(
+        connection,
         names.fill(sql::register_cursors),
         Parameters()
             .add(registered.id)
