@@ -12,13 +12,8 @@ namespace {
 constexpr Duration kPauseFirst = std::chrono::milliseconds(1);
 constexpr Duration kPauseMax = std::chrono::milliseconds(100);
 
-// While there is so much traffic that every look finds something: the pause after a turn of a
-// millisecond, and its bounds. It grows with the square of the turn: a server with time to spare
-// answers quickly and is asked often, a busy one is left to its writers, for whom a turn of fifty
-// messages is hardly dearer than one of three.
-constexpr Duration kPauseAfterMilli = std::chrono::microseconds(1500);
-constexpr Duration kPauseBusyLeast = std::chrono::milliseconds(1);
-constexpr Duration kPauseBusyMost = std::chrono::milliseconds(8);
+// While there is so much traffic that every look finds something.
+constexpr Duration kPauseBusy = std::chrono::milliseconds(1);
 
 // An empty claim is quicker than this: whoever was away for longer has made a turn.
 constexpr Duration kTurn = std::chrono::milliseconds(3);
@@ -39,7 +34,7 @@ public:
         std::unique_lock lock(doorbell_->mutex_);
         const auto is_called = [&] { return rung_ || seen_ != doorbell_->looks_; };
         const State state = doorbell_->state_;
-        if (state == State::lowered) until = next_round();
+        if (state == State::lowered) until = doorbell_->clock_.now() + kPauseBusy;
         if (state == State::away) until = std::min(until, next_look());
         doorbell_->condition_.wait_until(lock, until, is_called);
         rung_ = false;
@@ -57,17 +52,6 @@ public:
     }
 
 private:
-    [[nodiscard]] MonoTime next_round() const {
-        const MonoTime now = doorbell_->clock_.now();
-        const double turn = std::chrono::duration<double, std::milli>(now - returned_at_).count();
-        const double pause = std::min(turn * turn, 1000.0);
-        return now + std::clamp(
-                         std::chrono::duration_cast<Duration>(pause * kPauseAfterMilli),
-                         kPauseBusyLeast,
-                         kPauseBusyMost
-                     );
-    }
-
     // The pause starts small after a turn and grows while nothing comes.
     [[nodiscard]] MonoTime next_look() {
         const MonoTime now = doorbell_->clock_.now();
