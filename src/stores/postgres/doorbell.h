@@ -20,8 +20,8 @@ namespace outrider::postgres {
 
 // Wakes all workers of a process when somebody commits a message. One session and one thread for
 // all of them, whatever their number. While the bell is raised the workers sleep until rung; while
-// it is lowered (much traffic), or nobody can listen (a pooler, a lost session, wake = poll), they
-// look again after pauses that grow.
+// it is lowered (much traffic) they look every millisecond; while nobody can listen (a pooler, a
+// lost session, wake = poll) they look again after pauses that grow.
 //
 // Nothing is missed: every worker looks once after the bell was raised, and once after each
 // transaction that may have looked at the bell too early has ended.
