@@ -15,12 +15,6 @@ std::vector<std::string> configured_names(const Config& config) {
     return names;
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-    return text;
-}
-
 // "no destination 'ordres' is known to the store; did you mean 'orders'?"
 [[noreturn]] void refuse_name(StoreAdmin& admin, const std::string& name) {
     std::vector<std::string> known;

@@ -30,7 +30,7 @@ Header header_of(const std::string& text) {
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-MessageId id_of(const std::string& text) {
+MessageId given_id(const std::string& text) {
     if (const std::optional<MessageId> id = MessageId::parse(text)) return *id;
     throw Stop(kUsage, "--id: expected a UUID, not '" + text + "'");
 }
@@ -57,7 +57,7 @@ Message message_of(const EnqueueArguments& arguments, WallTime now) {
     message.content_type = arguments.content_type;
     for (const std::string& header : arguments.headers)
         message.headers.push_back(header_of(header));
-    if (!arguments.id.empty()) message.id = id_of(arguments.id);
+    if (!arguments.id.empty()) message.id = given_id(arguments.id);
     if (!arguments.deliver_after.empty()) {
         message.deliver_after = moment_of(arguments.deliver_after, now);
     }

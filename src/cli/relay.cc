@@ -10,6 +10,7 @@
 #include "cli/log_observer.h"
 #include "cli/notify.h"
 #include "cli/store_wait.h"
+#include "cli/table.h"
 #include "cli/verbs.h"
 #include "config/values.h"
 
@@ -30,12 +31,6 @@ std::optional<Duration> parse_timeout(const std::string& text) {
     const std::optional<Duration> timeout = parse_duration(text);
     if (timeout) return timeout;
     throw Stop(kUsage, "--timeout: expected a duration such as 30s, not '" + text + "'");
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
-    return text;
 }
 
 void migrate_first(StoreAdmin& admin, Log& log) {

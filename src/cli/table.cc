@@ -45,6 +45,12 @@ std::string printable(std::string_view text) {
     return out;
 }
 
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+    return text;
+}
+
 std::string format_table(const Row& head, const std::vector<Row>& rows) {
     std::vector<std::size_t> widths;
     for (const std::string& title : head) widths.push_back(width_of(title));

@@ -12,6 +12,9 @@ using Row = std::vector<std::string>;
 // head is bold on a terminal, unless NO_COLOR is set.
 [[nodiscard]] std::string format_table(const Row& head, const std::vector<Row>& rows);
 
+// "a, b, c"
+[[nodiscard]] std::string joined(const std::vector<std::string>& parts);
+
 // The text without control characters: what a message says must not steer a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "admin/documents.h"
 #include "cli/context.h"
 #include "cli/drivers.h"
+#include "cli/table.h"
 #include "cli/verbs.h"
 
 namespace outrider::cli {
@@ -11,12 +12,6 @@ constexpr const char* kCompiler = __VERSION__;
 #else
 constexpr const char* kCompiler = "GCC " __VERSION__;
 #endif
-
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-    return text;
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "config/loader.h"
 #include "config/values.h"
+#include "core/text.h"
 
 namespace outrider {
 namespace {
@@ -30,13 +31,6 @@ std::string variable_of(std::string_view destination, std::string_view row) {
 
 Origin origin_of(const std::string& name) {
     return {"environment variable " + name};
-}
-
-std::string lower(std::string text) {
-    for (char& c : text) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return text;
 }
 
 // The row whose variable name the text ends with, the longest there is.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "core/text.h"
+
 namespace outrider {
 namespace {
 
@@ -20,10 +22,6 @@ constexpr std::array<std::string_view, 9> kSecretNames = {
     "client_secret",
     "api_key",
     "sslpassword"};
-
-char lower(char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-}
 
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -71,9 +69,8 @@ std::string mask_userinfo(std::string_view text, std::string_view ends) {
 }
 
 bool is_secret_name(std::string_view word) {
-    std::string name(word);
-    std::transform(name.begin(), name.end(), name.begin(), lower);
-    return std::find(kSecretNames.begin(), kSecretNames.end(), name) != kSecretNames.end();
+    return std::find(kSecretNames.begin(), kSecretNames.end(), lower(std::string(word))) !=
+           kSecretNames.end();
 }
 
 // The values of name=value, wherever they stand.
@@ -111,9 +108,7 @@ std::string SecretUrl::masked() const {
 std::string SecretUrl::scheme() const {
     const std::size_t colon = text_.find(':');
     if (colon == std::string::npos || !is_scheme(text_.substr(0, colon))) return {};
-    std::string scheme = text_.substr(0, colon);
-    std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
-    return scheme;
+    return lower(text_.substr(0, colon));
 }
 
 std::string_view SecretUrl::rest() const {

@@ -2,24 +2,18 @@
 
 #include "outrider/error.h"
 
+#include "core/text.h"
+
 namespace outrider {
 namespace {
-
-constexpr std::string_view kNameCharacters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:*";
 
 [[noreturn]] void refuse(const Destination& destination, const std::string& text) {
     throw Failure({Remedy::correct, "destination '" + destination.name + "': " + text});
 }
 
 void check_name(const Destination& destination) {
-    const std::string& name = destination.name;
-    if (name.empty() || name.size() > 63) {
-        refuse(destination, "the name must have 1 to 63 characters");
-    }
-    if (name.find_first_not_of(kNameCharacters) != std::string::npos) {
-        refuse(destination, "the name may contain letters, digits and - _ . : * only");
-    }
+    if (is_plain_name(destination.name)) return;
+    refuse(destination, "the name must have 1 to 63 characters: letters, digits and - _ . : *");
 }
 
 void check_topics(const Destination& destination) {

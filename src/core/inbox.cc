@@ -5,12 +5,10 @@
 
 #include "outrider/error.h"
 
+#include "core/text.h"
+
 namespace outrider {
 namespace {
-
-constexpr std::string_view kNameCharacters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:*";
-constexpr std::size_t kNameMax = 63;
 
 std::optional<std::int64_t> read_position(std::string_view text) {
     std::int64_t position = 0;
@@ -52,9 +50,7 @@ Receipt judge(
 }
 
 void validate(std::string_view consumer, const Arrival& arrival) {
-    const bool fits = !consumer.empty() && consumer.size() <= kNameMax &&
-                      consumer.find_first_not_of(kNameCharacters) == std::string_view::npos;
-    if (!fits) {
+    if (!is_plain_name(consumer)) {
         throw Failure(
             {Remedy::correct,
              "the consumer's name must have 1 to 63 characters: letters, digits and - _ . : *"}

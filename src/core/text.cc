@@ -116,6 +116,19 @@ std::vector<std::string> split(std::string_view text, char separator) {
     return parts;
 }
 
+std::string lower(std::string text) {
+    for (char& c : text) c = lower(c);
+    return text;
+}
+
+bool is_plain_name(std::string_view text) {
+    constexpr std::string_view kCharacters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:*";
+    constexpr std::size_t kLongest = 63;
+    return !text.empty() && text.size() <= kLongest &&
+           text.find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
 bool is_utf8(std::string_view bytes) {
     for (std::size_t at = 0; at < bytes.size();) {
         const std::size_t length = character_length(bytes, at);

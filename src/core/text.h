@@ -11,6 +11,15 @@ namespace outrider {
 // The parts between separators; none of an empty text.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
+// Letters beyond ASCII stay as they are.
+[[nodiscard]] constexpr char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+[[nodiscard]] std::string lower(std::string text);
+
+// Fit for the name of a destination or a consumer: 1 to 63 letters, digits and - _ . : *
+[[nodiscard]] bool is_plain_name(std::string_view text);
+
 [[nodiscard]] bool is_utf8(std::string_view bytes);
 
 // Appends the text as a JSON string, quotes included. What is not UTF-8 becomes U+FFFD.

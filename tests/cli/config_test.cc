@@ -131,8 +131,8 @@ TEST_F(ConfigTest, EveryMistakeIsToldWithPlaceAndNearestName) {
          "outrider.toml:4:1: destination 'a': workers: expected a whole number such as 1, at "
          "least 1, at most 64, not '-1'\n"},
         {"[[destination]]\nname = \"a b\"\nbroker = \"stdout:\"\n",
-         "outrider.toml:1:1: destination 'a b': the name may contain letters, digits and - _ . : "
-         "* only\n"},
+         "outrider.toml:1:1: destination 'a b': the name must have 1 to 63 characters: letters, "
+         "digits and - _ . : *\n"},
         {"[[destination]]\nname = \"a\"\nbroker = \"stdout:\"\n[destination.retry]\n"
          "delay_max = \"1ms\"\n",
          "outrider.toml:1:1: destination 'a': retry.delay_max is shorter than "

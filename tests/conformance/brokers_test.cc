@@ -97,7 +97,7 @@ private:
     Descriptor saved_;
 };
 
-class MemoryHarness final : public BrokerHarness {
+class MemoryBrokerHarness final : public BrokerHarness {
 public:
     std::shared_ptr<BrokerDriver> driver() override { return broker_.driver(); }
     std::vector<Received> received() override { return broker_.received(); }
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         parameter<FileHarness>("file"),
         parameter<StdoutHarness>("stdout"),
-        parameter<MemoryHarness>("memory"),
+        parameter<MemoryBrokerHarness>("memory"),
         parameter<FaultyHarness>("faulty"),
         parameter<HandlerHarness>("handler")
     ),

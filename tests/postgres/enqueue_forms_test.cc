@@ -13,14 +13,6 @@ namespace {
 
 using Payloads = std::vector<std::string>;
 
-Message message(std::string payload) {
-    Message message;
-    message.topic = "t";
-    message.key = "k";
-    message.payload = std::move(payload);
-    return message;
-}
-
 // Everything a message can have, hostile where that is allowed.
 Message full() {
     Message full = message(std::string("\0\xff\\x \"{},NULL\n", 14));
@@ -42,15 +34,6 @@ std::string row_text(const PostgresSession& session) {
         "extract(epoch from occurred_at), extract(epoch from deliver_after))::text "
         "from outrider.message order by seq desc limit 1"
     );
-}
-
-std::string failure_text(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const Failure& failure) {
-        return failure.what();
-    }
-    return "";
 }
 
 class PostgresForms : public ::testing::Test {

@@ -12,23 +12,6 @@ namespace {
 
 using Payloads = std::vector<std::string>;
 
-Message message(std::string payload) {
-    Message message;
-    message.topic = "t";
-    message.key = "k";
-    message.payload = std::move(payload);
-    return message;
-}
-
-std::string error_of(const PostgresSession& session, const std::string& sql) {
-    try {
-        session.run(sql);
-    } catch (const std::exception& exception) {
-        return exception.what();
-    }
-    return "";
-}
-
 TEST(PostgresEnqueue, IsRefusedOutsideATransaction) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);
@@ -77,16 +60,18 @@ TEST(PostgresEnqueue, TellsAWriterWhatIsWrongWithItsRow) {
                ")";
     };
     EXPECT_NE(
-        error_of(session, insert("topic, payload", "'', 'x'")).find("topic must have"),
+        failure_text([&] { session.run(insert("topic, payload", "'', 'x'")); }
+        ).find("topic must have"),
         std::string::npos
     );
     EXPECT_NE(
-        error_of(session, insert("topic, payload, headers", "'t', 'x', '[1]'"))
-            .find("headers must be a JSON object"),
+        failure_text([&] { session.run(insert("topic, payload, headers", "'t', 'x', '[1]'")); }
+        ).find("headers must be a JSON object"),
         std::string::npos
     );
     EXPECT_NE(
-        error_of(session, insert("topic, payload", "'t', null")).find("payload"), std::string::npos
+        failure_text([&] { session.run(insert("topic, payload", "'t', null")); }).find("payload"),
+        std::string::npos
     );
 }
 

@@ -121,15 +121,6 @@ std::string plain_insert(const PostgresSession& session, const Message& m) {
            hex(m.payload) + ")";
 }
 
-std::string error_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const std::exception& exception) {
-        return exception.what();
-    }
-    return "";
-}
-
 // A log, and somebody who claims from it until nothing is left, giving everything the same fate.
 class PostgresHostile : public ::testing::Test {
 protected:
@@ -269,8 +260,9 @@ TEST_F(PostgresHostile, WhatIsOverALimitIsRefusedByTheServerAsWell) {
          "payload has 67108865 bytes"},
     };
     for (const auto& [sql, reason] : refused) {
-        EXPECT_NE(error_of([&, &sql = sql] { session.run(sql); }).find(reason), std::string::npos)
-            << sql;
+        EXPECT_NE(
+            failure_text([&, &sql = sql] { session.run(sql); }).find(reason), std::string::npos
+        ) << sql;
     }
     session.run(insert + "('t', 'k', convert_to(repeat('x', 67108864), 'UTF8'))");
     const Arrivals arrivals = arrive(*log.open(everything()));

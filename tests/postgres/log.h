@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -54,6 +55,24 @@ inline Destination everything(std::string name = "all") {
     Destination destination;
     destination.name = std::move(name);
     return destination;
+}
+
+inline Message message(std::string payload) {
+    Message message;
+    message.topic = "t";
+    message.key = "k";
+    message.payload = std::move(payload);
+    return message;
+}
+
+// What a call throws; empty if nothing.
+inline std::string failure_text(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const std::exception& exception) {
+        return exception.what();
+    }
+    return "";
 }
 
 // As an application would write, in a transaction of its own or the one that is open.

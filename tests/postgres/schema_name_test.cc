@@ -14,21 +14,6 @@ namespace {
 
 using std::string_literals::operator""s;
 
-Message message() {
-    Message message;
-    message.topic = "t";
-    return message;
-}
-
-std::string error_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const Failure& failure) {
-        return failure.what();
-    }
-    return "";
-}
-
 // Upper case, keywords, the longest: quoted everywhere, the doorbell included. The relay looks
 // unasked only once an hour, so what arrives was rung for.
 TEST(PostgresSchemaName, ThatIsValidWorksFromEndToEnd) {
@@ -51,7 +36,7 @@ TEST(PostgresSchemaName, ThatIsValidWorksFromEndToEnd) {
             return broker.wait_for(count, std::chrono::seconds(60));
         };
         session.run("begin");
-        postgres::enqueue(session.get(), message(), there);
+        postgres::enqueue(session.get(), message(""), there);
         session.run("commit");
         ASSERT_TRUE(wait_for(1)) << schema;
         session.run("insert into \"" + schema + "\".message (topic, payload) values ('t', 'x')");
@@ -83,13 +68,13 @@ TEST(PostgresSchemaName, ThatIsNotIsRefusedByEverybody) {
           std::string(41, 's')}) {
         log.options.schema = schema;
         EXPECT_NE(
-            error_of([&] { (void)log.driver(); }).find("letters, digits and underscores"),
+            failure_text([&] { (void)log.driver(); }).find("letters, digits and underscores"),
             std::string::npos
         ) << schema;
         postgres::PostgresEnqueueOptions there;
         there.schema = schema;
         EXPECT_NE(
-            error_of([&] { postgres::enqueue(session.get(), message(), there); }
+            failure_text([&] { postgres::enqueue(session.get(), message(""), there); }
             ).find("letters, digits and underscores"),
             std::string::npos
         ) << schema;

@@ -18,9 +18,9 @@ namespace {
 using Payloads = short_cut::Payloads;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kTurnPatience = std::chrono::seconds(60);
 
-std::uint64_t clean_up(const PostgresLog& log) {
+std::uint64_t clean_up_aged(const PostgresLog& log) {
     short_cut::age_segments(PostgresSession(log.conninfo));
     const Result<std::uint64_t> emptied = log.admin()->clean_up(Duration::zero(), 1000);
     if (!emptied) throw std::runtime_error(emptied.error().text);
@@ -56,24 +56,24 @@ protected:
 
 TEST_F(PostgresTurnLocks, ATurnThatMustReadASegmentHoldsItsTruncation) {
     const auto store = log.open(everything());
-    EXPECT_EQ(clean_up(log), 0U);
+    EXPECT_EQ(clean_up_aged(log), 0U);
     const Batch turn = claim(*store);
     EXPECT_FALSE(turn.envelopes.empty());
     EXPECT_EQ(locked_segments(session), (Payloads{"message_1", "message_2"}));
-    EXPECT_EQ(clean_up(log), 0U);
+    EXPECT_EQ(clean_up_aged(log), 0U);
 }
 
 // However long its broker takes: the truncation does not wait, nor does it make anybody wait.
 TEST_F(PostgresTurnLocks, ATurnWhoseLanesHavePassedASegmentNamesItNoMore) {
     const auto store = log.open(everything());
     EXPECT_EQ(take_all(*store).size(), 6U);
-    EXPECT_EQ(clean_up(log), 0U) << "closed, and not passed yet";
+    EXPECT_EQ(clean_up_aged(log), 0U) << "closed, and not passed yet";
     EXPECT_TRUE(take_all(*store).empty());
     insert(session, "a", "in the second");
     const Batch turn = claim(*store);
     EXPECT_EQ(turn.envelopes.size(), 1U);
     EXPECT_EQ(locked_segments(session), Payloads{"message_2"});
-    EXPECT_EQ(clean_up(log), 1U);
+    EXPECT_EQ(clean_up_aged(log), 1U);
     EXPECT_EQ(session.value("select count(*) from outrider.message"), "1");
 }
 
@@ -83,13 +83,13 @@ TEST_F(PostgresTurnLocks, ADestinationThatIsAheadDoesNotNameWhatAnotherStillNeed
     const auto ahead = log.open(everything());
     const auto behind = log.open(everything("behind"));
     EXPECT_EQ(take_all(*ahead).size(), 6U);
-    EXPECT_EQ(clean_up(log), 0U);
+    EXPECT_EQ(clean_up_aged(log), 0U);
     EXPECT_TRUE(take_all(*ahead).empty());
     insert(session, "a", "in the second");
     {
         const Batch turn = claim(*ahead);
         EXPECT_EQ(locked_segments(session), Payloads{"message_2"});
-        EXPECT_EQ(clean_up(log), 0U) << "the other one needs it";
+        EXPECT_EQ(clean_up_aged(log), 0U) << "the other one needs it";
     }
     EXPECT_EQ(take_all(*behind).size(), 7U);
 }
@@ -108,7 +108,7 @@ public:
         return std::nullopt;
     }
     [[nodiscard]] bool wait_for(Stage stage) const {
-        const auto deadline = Clock::now() + kPatience;
+        const auto deadline = Clock::now() + kTurnPatience;
         while (!of(stage) && Clock::now() < deadline) {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
@@ -141,7 +141,7 @@ protected:
     }
 
     [[nodiscard]] bool all_is_settled() const {
-        const auto deadline = Clock::now() + kPatience;
+        const auto deadline = Clock::now() + kTurnPatience;
         while (Clock::now() < deadline) {
             const Result<Backlog> backlog = log.admin()->backlog({});
             if (backlog && backlog->destinations[0].pending == 0) return true;
@@ -161,12 +161,12 @@ protected:
 TEST_F(PostgresStuck, AClaimThatCannotHaveItsSegmentEndsAndTheRelayRecovers) {
     start([](const Delivery&) { return testing::Fault::none; });
     insert(session, "k", "before");
-    ASSERT_TRUE(broker.wait_for(1, kPatience));
+    ASSERT_TRUE(broker.wait_for(1, kTurnPatience));
     holder.run("begin; lock table outrider.message_1 in access exclusive mode");
     expect_timeout(Stage::claim);
     holder.run("rollback");
     insert(session, "k", "after");
-    EXPECT_TRUE(broker.wait_for(2, kPatience)) << "it does not recover";
+    EXPECT_TRUE(broker.wait_for(2, kTurnPatience)) << "it does not recover";
     EXPECT_TRUE(all_is_settled());
 }
 

@@ -277,10 +277,10 @@ const Corruption kCorruptions[] = {
     {"DeliverEarly", deliver_early, Promise::not_early},
 };
 
-class Checker : public ::testing::TestWithParam<Corruption> {};
+class CorruptedHistory : public ::testing::TestWithParam<Corruption> {};
 
 // Real histories, each corrupted in one place. Ten of each sort.
-TEST_P(Checker, FlagsCorruptedHistories) {
+TEST_P(CorruptedHistory, IsFlagged) {
     std::size_t corrupted = 0;
     for (std::uint64_t seed = 1; corrupted < 10; ++seed) {
         ASSERT_LT(seed, 1000U) << "no history to corrupt";
@@ -297,9 +297,12 @@ TEST_P(Checker, FlagsCorruptedHistories) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Checker, ::testing::ValuesIn(kCorruptions), [](const auto& corruption) {
-    return std::string(corruption.param.name);
-});
+INSTANTIATE_TEST_SUITE_P(
+    ,
+    CorruptedHistory,
+    ::testing::ValuesIn(kCorruptions),
+    [](const auto& corruption) { return std::string(corruption.param.name); }
+);
 
 // A history made by hand: one destination, two messages of one key in two transactions.
 History small_history() {

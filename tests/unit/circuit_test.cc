@@ -11,7 +11,7 @@ using Permit = Circuit::Permit;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Destination rules() {
+Destination outage_rules() {
     Destination destination;
     destination.outage_delay_first = milliseconds(100);
     destination.outage_delay_max = milliseconds(400);
@@ -19,14 +19,14 @@ Destination rules() {
 }
 
 TEST(Circuit, LetsEverythingPassWhileTheBrokerAnswers) {
-    Circuit circuit(rules());
+    Circuit circuit(outage_rules());
     EXPECT_EQ(circuit.ask(MonoTime{}), Permit::go);
     EXPECT_FALSE(circuit.success());
     EXPECT_EQ(circuit.state(), CircuitState::closed);
 }
 
 TEST(Circuit, LetsOneProbeAfterAWaitThatGrows) {
-    Circuit circuit(rules());
+    Circuit circuit(outage_rules());
     SeededDice dice(1);
     MonoTime now(seconds(10));
     EXPECT_TRUE(circuit.failure(now, "gone", dice));
@@ -46,7 +46,7 @@ TEST(Circuit, LetsOneProbeAfterAWaitThatGrows) {
 }
 
 TEST(Circuit, ClosesOnTheFirstAnswerAndForgetsItsWait) {
-    Circuit circuit(rules());
+    Circuit circuit(outage_rules());
     SeededDice dice(1);
     MonoTime now(seconds(10));
     for (int i = 0; i < 5; ++i) circuit.failure(now, "gone", dice);

@@ -20,7 +20,7 @@ Envelope envelope(std::uint32_t attempts = 0, std::optional<WallTime> refused_at
     return envelope;
 }
 
-Destination rules() {
+Destination retry_rules() {
     Destination destination;
     destination.name = "orders";
     destination.retry = {
@@ -32,16 +32,6 @@ Destination rules() {
     };
     return destination;
 }
-
-struct Case {
-    const char* name;
-    Verdict verdict;
-    std::uint32_t attempts_before;
-    Duration first_refusal_ago;  // negative: never refused
-    Fate fate;
-    std::uint32_t attempts_after;
-    Duration delay;
-};
 
 // The rules of the case say 2 s for this refusal, and 10 s at most.
 TEST(Decide, WaitsAsLongAsTheBrokerAsks) {
@@ -62,13 +52,22 @@ TEST(Decide, WaitsAsLongAsTheBrokerAsks) {
     SeededDice dice(1);
     for (const Row& row : rows) {
         const Answer answer{Verdict::refused, "busy", row.asked};
-        const Settlement settlement = decide(envelope(1, kNow), answer, rules(), kNow, dice);
+        const Settlement settlement = decide(envelope(1, kNow), answer, retry_rules(), kNow, dice);
         EXPECT_EQ(settlement.fate, Fate::again);
         EXPECT_EQ(settlement.due_at - kNow, row.wait);
     }
 }
 
 TEST(Decide, TurnsEveryAnswerIntoAFate) {
+    struct Case {
+        const char* name;
+        Verdict verdict;
+        std::uint32_t attempts_before;
+        Duration first_refusal_ago;  // negative: never refused
+        Fate fate;
+        std::uint32_t attempts_after;
+        Duration delay;
+    };
     const Duration never(-1);
     const Case cases[] = {
         {"acknowledged", Verdict::acknowledged, 0, never, Fate::done, 0, never},
@@ -93,7 +92,7 @@ TEST(Decide, TurnsEveryAnswerIntoAFate) {
         std::optional<WallTime> refused_at;
         if (c.first_refusal_ago >= Duration::zero()) refused_at = kNow - c.first_refusal_ago;
         const Settlement settlement = decide(
-            envelope(c.attempts_before, refused_at), {c.verdict, "why"}, rules(), kNow, dice
+            envelope(c.attempts_before, refused_at), {c.verdict, "why"}, retry_rules(), kNow, dice
         );
         EXPECT_EQ(settlement.fate, c.fate) << c.name;
         EXPECT_EQ(settlement.attempts, c.attempts_after) << c.name;
@@ -108,7 +107,7 @@ TEST(Decide, TurnsEveryAnswerIntoAFate) {
 }
 
 TEST(Decide, NeverKillsByCountOrAgeWhenBothAreOff) {
-    Destination destination = rules();
+    Destination destination = retry_rules();
     destination.retry.attempts_max = 0;
     destination.retry.age_max = Duration::zero();
     SeededDice dice(1);
@@ -117,7 +116,7 @@ TEST(Decide, NeverKillsByCountOrAgeWhenBothAreOff) {
 }
 
 TEST(Decide, BlocksTheKeyOrNobody) {
-    Destination destination = rules();
+    Destination destination = retry_rules();
     SeededDice dice(1);
     const Answer refused{Verdict::refused, ""};
     const Answer hopeless{Verdict::unacceptable, ""};
@@ -140,7 +139,7 @@ TEST(Decide, ParksUnchargedWhatNobodyRefused) {
 }
 
 TEST(RetryDelay, DoublesUpToItsLimit) {
-    Retry retry = rules().retry;
+    Retry retry = retry_rules().retry;
     SeededDice dice(1);
     const int expected[] = {1, 1, 2, 4, 8, 10, 10};
     for (std::uint32_t attempts = 0; attempts < 7; ++attempts) {
@@ -152,7 +151,7 @@ TEST(RetryDelay, DoublesUpToItsLimit) {
 TEST(RetryDelay, StaysWithinItsJitter) {
     EXPECT_TRUE(rc::check([](std::uint64_t seed) {
         const auto attempts = *rc::gen::inRange<std::uint32_t>(1, 100);
-        Retry retry = rules().retry;
+        Retry retry = retry_rules().retry;
         SeededDice dice(seed);
         const auto plain = static_cast<double>(retry_delay(retry, attempts, dice).count());
         retry.jitter = 0.2;

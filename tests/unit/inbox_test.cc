@@ -7,16 +7,15 @@ namespace {
 
 using Position = std::optional<std::int64_t>;
 
-struct Case {
-    const char* name;
-    bool is_new;
-    Position position;
-    Position previous;
-    std::int64_t missing;
-    bool late;
-};
-
 TEST(InboxJudge, Table) {
+    struct Case {
+        const char* name;
+        bool is_new;
+        Position position;
+        Position previous;
+        std::int64_t missing;
+        bool late;
+    };
     const Case cases[] = {
         {"new, no position", true, {}, {}, 0, false},
         {"a repeat says nothing of its key", false, 9, 3, 0, false},

@@ -9,7 +9,7 @@
 namespace outrider {
 namespace {
 
-const WallTime kNow{std::chrono::hours(500'000)};
+const WallTime kPlanned{std::chrono::hours(500'000)};
 
 // One letter per message: d done, a again, x dead, . open. A capital before it is its key; '|'
 // starts what comes from the log, everything before it is parked.
@@ -33,7 +33,7 @@ Fate fate_of(char letter) {
 
 Scene scene(const std::string& text) {
     Scene scene;
-    scene.batch.now = kNow;
+    scene.batch.now = kPlanned;
     bool parked = text.find('|') != std::string::npos;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '|') {
@@ -46,7 +46,7 @@ Scene scene(const std::string& text) {
         envelope.parked = parked;
         const char letter = text[++i];
         envelope.blocked = letter == 'b';
-        if (letter == 'l') envelope.deliver_after = kNow + std::chrono::seconds(5);
+        if (letter == 'l') envelope.deliver_after = kPlanned + std::chrono::seconds(5);
         scene.batch.envelopes.push_back(envelope);
         Settlement settlement;
         settlement.fate = fate_of(letter);
@@ -65,12 +65,11 @@ std::string completed(const std::string& text, const Destination& destination) {
     return fates;
 }
 
-struct Case {
-    const char* given;
-    const char* expected;
-};
-
 TEST(SettlePlan, CompletesWhatTheAnswersLeaveOpen) {
+    struct Case {
+        const char* given;
+        const char* expected;
+    };
     Destination block;
     block.name = "d";
     const Case cases[] = {
@@ -101,8 +100,8 @@ TEST(SettlePlan, DelaysAMessageAndTheKeyBehindIt) {
     EXPECT_EQ(completed("AlA.", block), "aa");
     Scene made = scene("AlA.");
     complete(made.batch, block, made.settlements);
-    EXPECT_EQ(made.settlements[0].due_at, kNow + std::chrono::seconds(5));
-    EXPECT_EQ(made.settlements[1].due_at, kNow);
+    EXPECT_EQ(made.settlements[0].due_at, kPlanned + std::chrono::seconds(5));
+    EXPECT_EQ(made.settlements[1].due_at, kPlanned);
     EXPECT_EQ(made.settlements[0].attempts, 0U);
 }
 

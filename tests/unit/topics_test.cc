@@ -6,13 +6,12 @@
 namespace outrider {
 namespace {
 
-struct Case {
-    const char* pattern;
-    const char* text;
-    bool fits;
-};
-
 TEST(Topics, MatchGlobsInWhichAStarTakesAnything) {
+    struct Case {
+        const char* pattern;
+        const char* text;
+        bool fits;
+    };
     const Case cases[] = {
         {"*", "", true},
         {"*", "orders.placed", true},

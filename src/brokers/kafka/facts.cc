@@ -17,7 +17,7 @@ using Resource = std::unique_ptr<
 using Settings = std::map<std::string, std::string>;
 
 // A user who may not ask does not keep anybody waiting for the whole deadline.
-constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kSettingsPatience = std::chrono::seconds(5);
 
 Settings settings_in(rd_kafka_event_t* event) {
     Settings settings;
@@ -44,7 +44,7 @@ Settings settings_of(const Client& client, std::int32_t broker, Deadline deadlin
     );
     rd_kafka_ConfigResource_t* asked = resource.get();
     rd_kafka_DescribeConfigs(client.get(), &asked, 1, nullptr, queue.get());
-    const Deadline patience = std::min(deadline, SystemClock().now() + kPatience);
+    const Deadline patience = std::min(deadline, SystemClock().now() + kSettingsPatience);
     const Event event(rd_kafka_queue_poll(queue.get(), wire::millis_left(patience)));
     return event ? settings_in(event.get()) : Settings();
 }

@@ -5,16 +5,13 @@
 #include "brokers/wire/cloud_event.h"
 #include "core/assert.h"
 #include "core/clock.h"
+#include "core/text.h"
 
 namespace outrider::wire {
 namespace {
 
 constexpr std::string_view kOurs = "outrider-";
 constexpr std::string_view kContentType = "content-type";
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 bool begins_with(std::string_view text, std::string_view prefix) {
     return text.size() >= prefix.size() && same_name(text.substr(0, prefix.size()), prefix);

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "core/text.h"
+
 namespace outrider::wire {
 namespace {
 
@@ -99,9 +101,7 @@ Result<Url> parse_url(std::string_view text) {
     const std::size_t colon = text.find("://");
     if (colon == std::string_view::npos || colon == 0) return fault("has no scheme://");
     Url url;
-    for (const char c : text.substr(0, colon)) {
-        url.scheme += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    }
+    url.scheme = lower(std::string(text.substr(0, colon)));
     text.remove_prefix(colon + 3);
     std::string_view query = text;
     text = cut(query, '?');

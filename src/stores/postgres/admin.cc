@@ -21,7 +21,7 @@ namespace {
 // Columns of dead_list.sql and dead_show.sql.
 enum Column : int {
     kName,
-    kSeq,
+    kLetterSeq,
     kId,
     kTopic,
     kKey,
@@ -29,20 +29,20 @@ enum Column : int {
     kContentType,
     kHeaders,
     kOccurredAt,
-    kAttempts,
+    kLetterAttempts,
     kError,
     kDiedAt,
     kHoldsKey,
     kPayload,
     kDestination,
-    kOrderKey,
-    kLane,
+    kLetterOrderKey,
+    kLetterLane,
 };
 
 DeadLetter read_dead(const Rows& rows, int row) {
     DeadLetter letter;
     letter.destination = rows.bytes(row, kName);
-    letter.seq = rows.integer(row, kSeq);
+    letter.seq = rows.integer(row, kLetterSeq);
     std::array<std::uint8_t, 16> id{};
     const std::string_view raw = rows.bytes(row, kId);
     std::copy(raw.begin(), raw.end(), id.begin());
@@ -58,7 +58,7 @@ DeadLetter read_dead(const Rows& rows, int row) {
         letter.headers.push_back({std::string(header.name), std::string(header.value)});
     }
     letter.occurred_at = from_server_time(rows.integer(row, kOccurredAt));
-    letter.attempts = static_cast<std::uint32_t>(rows.integer(row, kAttempts));
+    letter.attempts = static_cast<std::uint32_t>(rows.integer(row, kLetterAttempts));
     letter.error = rows.bytes(row, kError);
     letter.died_at = from_server_time(rows.integer(row, kDiedAt));
     letter.holds_key = rows.boolean(row, kHoldsKey);
@@ -159,8 +159,8 @@ Result<std::vector<DeadLetter>> PostgresAdmin::dead_letter(const MessageId& id) 
 Result<void> PostgresAdmin::change_one(const Rows& found, int row, bool replays) {
     const std::int64_t destination = found.integer(row, kDestination);
     ArrayText key;
-    key.add(found.integer(row, kOrderKey));
-    const Parameters place = Parameters().add(destination).add(found.integer(row, kSeq));
+    key.add(found.integer(row, kLetterOrderKey));
+    const Parameters place = Parameters().add(destination).add(found.integer(row, kLetterSeq));
     const Parameters keys = Parameters().add(destination).add(std::string_view(key.text()));
     if (replays) {
         if (Result<void> done = run(sql::dead_replay, place); !done) return done;
@@ -177,9 +177,9 @@ Result<std::uint64_t> PostgresAdmin::change_dead(const DeadFilter& filter, bool 
         if (!found) return found.error();
         std::set<std::int64_t> locks;  // in order, so that two operators cannot lock each other out
         for (int row = 0; row < found->count(); ++row) {
-            locks.insert(
-                lane_lock(names_, found->integer(row, kDestination), found->integer(row, kLane))
-            );
+            locks.insert(lane_lock(
+                names_, found->integer(row, kDestination), found->integer(row, kLetterLane)
+            ));
         }
         for (const std::int64_t lock : locks) {
             Result<void> locked = run("select pg_advisory_xact_lock($1)", Parameters().add(lock));

@@ -16,7 +16,7 @@ constexpr Duration kPauseMax = std::chrono::milliseconds(100);
 constexpr Duration kPauseBusy = std::chrono::milliseconds(1);
 
 // An empty claim is quicker than this: whoever was away for longer has made a turn.
-constexpr Duration kTurn = std::chrono::milliseconds(3);
+constexpr Duration kTurnTime = std::chrono::milliseconds(3);
 
 // Between two looks whether an early transaction has ended.
 constexpr Duration kUnendedPauseMax = std::chrono::milliseconds(50);
@@ -55,7 +55,7 @@ private:
     // The pause starts small after a turn and grows while nothing comes.
     [[nodiscard]] MonoTime next_look() {
         const MonoTime now = doorbell_->clock_.now();
-        const bool has_turned = now - returned_at_ > kTurn;
+        const bool has_turned = now - returned_at_ > kTurnTime;
         pause_ = has_turned ? kPauseFirst : std::clamp(pause_ * 2, kPauseFirst, kPauseMax);
         return now + pause_;
     }

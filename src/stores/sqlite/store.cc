@@ -9,19 +9,19 @@
 namespace outrider::sqlite {
 namespace {
 
-struct Known {
+struct Registered {
     std::int64_t id = 0;  // 0: not known
     std::string topics;
     std::string ordering;
 };
 
-Result<Known> find_destination(const Connection& connection, const Destination& destination) {
+Result<Registered> find_destination(const Connection& connection, const Destination& destination) {
     Result<Statement> find = connection.prepare(sql::find_destination);
     if (!find) return find.error();
     const Result<bool> row = find->bind(1, destination.name).step();
     if (!row) return row.error();
-    if (!*row) return Known{};
-    return Known{find->integer(0), std::string(find->text(1)), std::string(find->text(2))};
+    if (!*row) return Registered{};
+    return Registered{find->integer(0), std::string(find->text(1)), std::string(find->text(2))};
 }
 
 // Looks first: registering takes the write lock, and a relay that only comes back should not wait
@@ -32,7 +32,7 @@ Result<std::int64_t> register_destination(
     TopicLists& lists
 ) {
     const std::string topics = topics_json(destination.topics);
-    Result<Known> known = find_destination(connection, destination);
+    Result<Registered> known = find_destination(connection, destination);
     if (!known) return known.error();
     if (known->topics != topics || known->ordering != to_string(destination.order)) {
         if (known->id != 0 && known->topics != topics) {

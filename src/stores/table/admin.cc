@@ -27,43 +27,43 @@ constexpr std::int64_t kCountMax = 100'000;
 constexpr int kCleanUpRest = 100;
 
 // Columns of dead_list.sql.
-enum Column : int {
-    kId,
-    kTopic,
-    kKey,
-    kType,
-    kContentType,
-    kHeaders,
-    kOccurred,
-    kAttempts,
-    kError,
-    kPayload,
+enum DeadColumn : int {
+    kDeadId,
+    kDeadTopic,
+    kDeadKey,
+    kDeadType,
+    kDeadContentType,
+    kDeadHeaders,
+    kDeadOccurred,
+    kDeadAttempts,
+    kDeadError,
+    kDeadPayload,
 };
 
 DeadLetter read_dead(const Destination& destination, const Rows& rows, int row, bool whole) {
     DeadLetter letter;
     letter.destination = destination.name;
     std::array<std::uint8_t, 16> id{};
-    const std::string_view raw = rows.bytes(row, kId);
+    const std::string_view raw = rows.bytes(row, kDeadId);
     std::copy_n(raw.begin(), std::min(raw.size(), id.size()), id.begin());
     letter.id = MessageId(id);
-    letter.topic = rows.bytes(row, kTopic);
-    letter.key = rows.bytes(row, kKey);
-    letter.type = rows.bytes(row, kType);
-    letter.content_type = rows.bytes(row, kContentType);
+    letter.topic = rows.bytes(row, kDeadTopic);
+    letter.key = rows.bytes(row, kDeadKey);
+    letter.type = rows.bytes(row, kDeadType);
+    letter.content_type = rows.bytes(row, kDeadContentType);
     std::pmr::monotonic_buffer_resource arena;
     std::string_view flaw;
-    for (const HeaderView& header : read_headers(rows.bytes(row, kHeaders), arena, flaw)) {
+    for (const HeaderView& header : read_headers(rows.bytes(row, kDeadHeaders), arena, flaw)) {
         letter.headers.push_back({std::string(header.name), std::string(header.value)});
     }
-    if (!rows.is_null(row, kOccurred)) {
-        letter.occurred_at = from_server_time(rows.integer(row, kOccurred));
+    if (!rows.is_null(row, kDeadOccurred)) {
+        letter.occurred_at = from_server_time(rows.integer(row, kDeadOccurred));
     }
     letter.died_at = letter.occurred_at;  // the table does not say
-    letter.attempts = static_cast<std::uint32_t>(rows.integer(row, kAttempts));
-    letter.error = rows.bytes(row, kError);
+    letter.attempts = static_cast<std::uint32_t>(rows.integer(row, kDeadAttempts));
+    letter.error = rows.bytes(row, kDeadError);
     letter.holds_key = destination.after_death == AfterDeath::hold && blocks(destination);
-    if (whole) letter.payload = rows.bytes(row, kPayload);
+    if (whole) letter.payload = rows.bytes(row, kDeadPayload);
     return letter;
 }
 

@@ -14,7 +14,7 @@ using postgres::from_server_time;
 using postgres::Rows;
 
 // Columns of claim_rows.sql and claim_free.sql.
-enum Column : int {
+enum RowColumn : int {
     kId,
     kKey,
     kDue,
