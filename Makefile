@@ -8,13 +8,16 @@ TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 1)
 # Suites with threads, and servers where they need them: what the thread sanitizer is built for.
 BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
 TSAN_TESTS := conformance_test relay_test inbox_test table_test $(BROKER_TESTS) \
-	postgres_test postgres_conformance_test postgres_schedule_test postgres_admin_test postgres_inbox_test
+	postgres_test postgres_schedule_test postgres_inbox_test
+
+# What users get, and the tests that run it.
+SHIPPED := src/all examples/all tests/live/all tests/simulation/all
 
 # Debian's own interpreter, since it has Debian's psycopg2.
 LIVE := OUTRIDER_BIN=$(CURDIR)/build/outrider /usr/bin/python3
 
 .PHONY: help deps kafka build demo
-.PHONY: test test-release test-asan test-tsan simulate
+.PHONY: test test-asan test-tsan test-shipped test-release simulate
 .PHONY: chaos chaos-sqlite chaos-postgres chaos-table chaos-brokers chaos-app
 .PHONY: bench bench-table lint format coverage clean
 
@@ -43,18 +46,19 @@ build:
 demo: build
 	@build/outrider demo
 
-test: deps kafka test-release test-asan test-tsan
+test: deps kafka test-shipped test-asan test-tsan
 	@tools/tally.py release=build/release/tests.xml asan=build/asan/tests.xml tsan=build/tsan/tests.xml
 
-test-release:
-	@tools/postgres18.sh
+# The binary and the libraries as they ship, with the simulation and the kills at full size.
+test-shipped:
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS)
+	cmake --build --preset release -j $(JOBS) --target $(SHIPPED)
 	@ln -sfn release/outrider build/outrider
-	ctest --preset release -j $(TESTS_AT_ONCE) --output-junit tests.xml
+	ctest --preset release -j $(TESTS_AT_ONCE) -L 'live|example|simulation' --output-junit tests.xml
 
-# Fewer seeds and kills: sanitizers make everything slower, and look for other faults than the plain run.
+# Every suite. Fewer seeds and kills: sanitizers make everything slower, and look for other faults.
 test-asan:
+	@tools/postgres18.sh
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	SANITIZED=1 SEEDS=200 KILLS=20 ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
@@ -63,6 +67,14 @@ test-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
 	SANITIZED=1 ctest --preset tsan -j $(TESTS_AT_ONCE) --output-junit tests.xml
+
+# Every suite without sanitizers: for quick work, not a part of `make test`.
+test-release: kafka
+	@tools/postgres18.sh
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+	@ln -sfn release/outrider build/outrider
+	ctest --preset release -j $(TESTS_AT_ONCE)
 
 simulate:
 	cmake --preset release

@@ -9,12 +9,13 @@
 
 namespace outrider {
 
-// One server for all tests, one database for each.
+// One database for all tests, since making one takes longer than most of them; each makes the log
+// anew.
 class PostgresHarness final : public StoreHarness {
 public:
-    explicit PostgresHarness(int lanes)
-        : conninfo_(PostgresServer::shared().create_database()),
-          session_(conninfo_) {
+    explicit PostgresHarness(int lanes) : conninfo_(shared_database()), session_(conninfo_) {
+        session_.run("drop schema if exists outrider cascade");
+        session_.run("drop table if exists public.test_clock");
         options_.conninfo = conninfo_;
         options_.lanes = lanes;
         options_.now = "(select at from public.test_clock)";
@@ -34,6 +35,11 @@ public:
     }
 
 private:
+    static const std::string& shared_database() {
+        static const std::string database = PostgresServer::shared().create_database();
+        return database;
+    }
+
     void set_clock(WallTime time) {
         session_.run("update public.test_clock set at = '" + to_iso_micros(time) + "'");
     }
