@@ -1,7 +1,9 @@
 // The loop that everybody writes first, for table_bench.py: claims a batch of rows in a transaction
 // and then settles each of them with a statement of its own. No broker, no order, nothing else.
 //
-//     row_loop CONNINFO TABLE SECONDS     prints how many rows it has deleted
+//     row_loop CONNINFO SECONDS CLAIM SETTLE     prints how many rows it has settled
+//
+// CLAIM gives the ids of a batch in its first column, SETTLE ends the row whose id is $1.
 
 #include <chrono>
 #include <cstdio>
@@ -28,14 +30,12 @@ Rows run(PGconn* connection, const std::string& sql, const char* parameter = nul
     std::exit(1);
 }
 
-long delete_some(PGconn* connection, const std::string& table) {
+long settle_some(PGconn* connection, const char* claim, const char* settle) {
     run(connection, "begin");
-    const Rows rows =
-        run(connection,
-            "select id, payload from " + table + " order by id limit 1000 for update skip locked");
+    const Rows rows = run(connection, claim);
     const int count = PQntuples(rows.get());
     for (int row = 0; row < count; ++row) {
-        run(connection, "delete from " + table + " where id = $1", PQgetvalue(rows.get(), row, 0));
+        run(connection, settle, PQgetvalue(rows.get(), row, 0));
     }
     run(connection, "commit");
     return count;
@@ -44,12 +44,13 @@ long delete_some(PGconn* connection, const std::string& table) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) return 2;
+    if (argc != 5) return 2;
     const Connection connection(PQconnectdb(argv[1]), PQfinish);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[3]));
-    long deleted = 0;
-    while (std::chrono::steady_clock::now() < end)
-        deleted += delete_some(connection.get(), argv[2]);
-    std::printf("%ld\n", deleted);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[2]));
+    long settled = 0;
+    while (std::chrono::steady_clock::now() < end) {
+        settled += settle_some(connection.get(), argv[3], argv[4]);
+    }
+    std::printf("%ld\n", settled);
     return 0;
 }

@@ -17,8 +17,8 @@ find_package(OpenSSL)
 # What they share: targets, headers, CloudEvents, URLs, sockets.
 outrider_room(
     wire
-    SOURCES brokers/wire/cloud_event.cc brokers/wire/driver.cc brokers/wire/encoder.cc brokers/wire/parameters.cc
-            brokers/wire/socket.cc brokers/wire/target.cc brokers/wire/url.cc
+    SOURCES brokers/wire/chains.cc brokers/wire/cloud_event.cc brokers/wire/driver.cc brokers/wire/encoder.cc
+            brokers/wire/parameters.cc brokers/wire/socket.cc brokers/wire/target.cc brokers/wire/url.cc
     PUBLIC outrider::core
     PRIVATE nlohmann_json::nlohmann_json
 )

@@ -22,6 +22,10 @@ struct BrokerTraits {
     // `order = "global"`.
     bool keeps_global_order = false;
 
+    // The same for messages that share an order_key, whatever the destination orders by: the driver
+    // offers one of them only when the one before it was acknowledged.
+    bool keeps_order_keys = false;
+
     // Repeats are recognised by id, within some window.
     bool drops_duplicates = false;
 
@@ -39,6 +43,7 @@ struct BrokerTraits {
 
 // Whether a burst of messages for a destination of this order may be offered whole.
 [[nodiscard]] inline bool keeps_order(const BrokerTraits& traits, Order order) {
+    if (traits.keeps_order_keys) return true;
     return order == Order::global ? traits.keeps_global_order : traits.keeps_order;
 }
 
@@ -93,7 +98,9 @@ public:
 
 // Whether a batch, as its store made it, may be offered whole.
 [[nodiscard]] inline bool keeps_order(const BrokerTraits& traits, Order order, const Batch& batch) {
-    if (batch.keys_cross_topics && order != Order::none) return traits.keeps_global_order;
+    if (batch.keys_cross_topics && order != Order::none) {
+        return traits.keeps_global_order || traits.keeps_order_keys;
+    }
     return keeps_order(traits, order);
 }
 

@@ -135,19 +135,28 @@ private:
         return answers;
     }
 
+    [[nodiscard]] bool stops_behind_failure() const {
+        return traits_.keeps_order || traits_.keeps_global_order || traits_.keeps_order_keys;
+    }
+
+    // What a broker stops behind a failure: the messages of its topic and key, also where the
+    // destination wants no order, unless the driver looks at what the destination orders by.
+    [[nodiscard]] OrderKey stopped_key(const Envelope& envelope) const {
+        if (traits_.keeps_order_keys) return envelope.order_key;
+        const Order order = traits_.keeps_global_order ? Order::global : Order::key;
+        return order_key(order, envelope.topic, envelope.key, envelope.seq);
+    }
+
     // Whatever an order-keeping broker says of the rest of a key behind a refusal in the same
-    // burst, it means the refusal: the rest is not charged, and nobody is away. Its keys are those
-    // of the messages, also where the destination wants no order.
+    // burst, it means the refusal: the rest is not charged, and nobody is away.
     [[nodiscard]] bool is_passed_over(
         const Envelope& envelope,
         const Answer& answer,
         std::unordered_set<OrderKey>& refused
     ) const {
-        const bool stops = traits_.keeps_order || traits_.keeps_global_order;
-        if (!stops || answer.verdict == Verdict::acknowledged) return false;
+        if (!stops_behind_failure() || answer.verdict == Verdict::acknowledged) return false;
         if (answer.verdict == Verdict::unanswered && refused.empty()) return false;
-        const Order order = traits_.keeps_global_order ? Order::global : Order::key;
-        const OrderKey key = order_key(order, envelope.topic, envelope.key, envelope.seq);
+        const OrderKey key = stopped_key(envelope);
         if (answer.verdict == Verdict::unanswered) return refused.contains(key);
         return !refused.insert(key).second;
     }

@@ -49,7 +49,7 @@ TEST_F(Nats, PublishesAWholeBurst) {
     expect_all(publish(*broker, messages));
     EXPECT_EQ(NatsClient(nats_server().url()).count("SHOP"), 20'000U);
     EXPECT_EQ(broker->traits().payload_bytes_max, 1U << 20U);
-    EXPECT_TRUE(broker->traits().keeps_order);
+    EXPECT_TRUE(broker->traits().keeps_order_keys);
     EXPECT_TRUE(broker->traits().drops_duplicates);
 }
 

@@ -56,7 +56,7 @@ TEST_F(Rabbitmq, ConfirmsAWholeBurst) {
     const auto broker = open_shop();
     expect_all(publish(*broker, messages));
     EXPECT_EQ(queued(), 10'000U);
-    EXPECT_FALSE(broker->traits().keeps_order);
+    EXPECT_TRUE(broker->traits().keeps_order_keys);
 }
 
 TEST_F(Rabbitmq, SaysWhatItIs) {

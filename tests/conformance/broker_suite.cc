@@ -31,6 +31,7 @@ Envelope BrokerSuite::envelope(Received message) {
     envelope.headers = headers;
     envelope.occurred_at = WallTime(std::chrono::milliseconds(1'700'000'000'123));
     envelope.seq = static_cast<std::int64_t>(kept_.size());
+    envelope.order_key = order_key(Order::key, kept.topic, kept.key, envelope.seq);
     return envelope;
 }
 
@@ -47,7 +48,7 @@ std::vector<Received> BrokerSuite::received(
     const std::vector<Envelope>& burst
 ) {
     std::vector<Received> received = harness_->received();
-    if (broker.traits().keeps_order) return received;
+    if (keeps_order(broker.traits(), Order::key)) return received;
     std::map<MessageId, std::size_t> places;
     for (std::size_t i = 0; i < burst.size(); ++i) places.emplace(burst[i].id, i);
     std::stable_sort(received.begin(), received.end(), [&](const auto& a, const auto& b) {

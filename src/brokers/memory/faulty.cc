@@ -18,6 +18,7 @@ public:
         BrokerTraits traits = inner_->traits();
         traits.keeps_order = false;
         traits.keeps_global_order = false;
+        traits.keeps_order_keys = false;
         return traits;
     }
 

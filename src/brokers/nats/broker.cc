@@ -25,7 +25,7 @@ public:
     // See Flight for why order holds.
     [[nodiscard]] BrokerTraits traits() const override {
         return {
-            .keeps_order = true,
+            .keeps_order_keys = true,
             .drops_duplicates = options_.deduplicate,
             .payload_bytes_max = payload_bytes_max_};
     }

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
-#include <unordered_map>
 
 #include "brokers/nats/classify.h"
+#include "brokers/wire/answers.h"
 #include "core/clock.h"
 
 namespace outrider::nats {
@@ -17,8 +16,6 @@ namespace {
 constexpr std::size_t kWindowMessages = 2048;
 constexpr std::size_t kWindowBytes = 1U << 20U;
 
-constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
-constexpr std::string_view kBehind = "not offered: an earlier message of its key failed";
 constexpr std::string_view kStrange = "something that is not JetStream answered";
 
 }  // namespace
@@ -27,26 +24,7 @@ Flight::Flight(Parts parts)
     : parts_(parts),
       address_(parts.connection.inbox() + std::to_string(parts.number) + "."),
       open_(parts.envelopes.size(), false),
-      followers_(parts.envelopes.size(), kNobody) {
-    line_up();
-}
-
-void Flight::line_up() {
-    std::unordered_map<OrderKey, std::size_t> tails;
-    tails.reserve(parts_.envelopes.size());
-    ready_.reserve(parts_.envelopes.size());
-    for (std::size_t place = 0; place < parts_.envelopes.size(); ++place) {
-        const Envelope& one = parts_.envelopes[place];
-        // The promise is about topic and key, whatever the destination wants to be ordered.
-        const OrderKey key = order_key(Order::key, one.topic, one.key, one.seq);
-        const auto [tail, is_first] = tails.try_emplace(key, place);
-        if (is_first) {
-            ready_.push_back(place);
-        } else {
-            followers_[tail->second] = place;
-            tail->second = place;
-        }
-    }
+      chains_(parts.envelopes) {
 }
 
 bool Flight::is_full() const {
@@ -56,16 +34,16 @@ bool Flight::is_full() const {
 Result<void> Flight::make() {
     Result<void> made = publish_all();
     if (!made) refuse_strange();
-    if (made) leave_behind();
+    if (made) wire::explain(parts_.answers, wire::kBehind);
     return made;
 }
 
 Result<void> Flight::publish_all() {
     while (true) {
-        while (ready_next_ < ready_.size() && !is_full()) {
-            if (Result<void> sent = send(ready_[ready_next_++]); !sent) return sent;
+        while (chains_.is_any_ready() && !is_full()) {
+            if (Result<void> sent = send(*chains_.next()); !sent) return sent;
         }
-        if (open_count_ == 0 && ready_next_ == ready_.size()) return {};
+        if (open_count_ == 0 && !chains_.is_any_ready()) return {};
         // Half of them, so that the server has something to do while their followers are published.
         if (Result<void> done = drain(waiting() / 2); !done) return done;
     }
@@ -132,18 +110,11 @@ void Flight::take(natsMsg& reply) {
 }
 
 void Flight::close(std::size_t place, Answer answer) {
-    const bool goes_on = answer.verdict == Verdict::acknowledged && followers_[place] != kNobody;
-    if (goes_on) ready_.push_back(followers_[place]);
+    if (answer.verdict == Verdict::acknowledged) chains_.acknowledged(place);
     parts_.answers[place] = std::move(answer);
     open_[place] = false;
     open_count_ -= 1;
     open_bytes_ -= parts_.envelopes[place].payload.size();
-}
-
-void Flight::leave_behind() {
-    for (Answer& answer : parts_.answers) {
-        if (answer.verdict == Verdict::unanswered && answer.reason.empty()) answer.reason = kBehind;
-    }
 }
 
 // Somebody else listens to the subject, and no stream does: an operator can mend that.

@@ -7,6 +7,7 @@
 
 #include "brokers/nats/connection.h"
 #include "brokers/nats/writer.h"
+#include "brokers/wire/chains.h"
 #include "core/batch.h"
 #include "core/verdict.h"
 
@@ -14,8 +15,7 @@ namespace outrider::nats {
 
 // One burst on its way: published with a window of messages that are not acknowledged yet, each of
 // which asks for its acknowledgement at an address of its own. A stream may refuse one message and
-// take the next, so a message is published only when the one before it of its key was acknowledged;
-// behind a failure nothing of the key is.
+// take the next: hence the chains.
 class Flight {
 public:
     struct Parts {
@@ -38,7 +38,6 @@ public:
     [[nodiscard]] bool was_denied() const { return was_denied_; }
 
 private:
-    void line_up();
     [[nodiscard]] Result<void> publish_all();
     [[nodiscard]] Result<void> send(std::size_t place);
     [[nodiscard]] Result<void> drain(std::size_t waiting_max);
@@ -46,17 +45,14 @@ private:
     [[nodiscard]] bool is_full() const;
     void take(natsMsg& reply);
     void close(std::size_t place, Answer answer);
-    void leave_behind();
     void refuse_denied();
     void refuse_strange();
     void refuse_unheard();
 
     Parts parts_;
-    std::string address_;                 // of this burst's replies
-    std::vector<bool> open_;              // published, and not answered yet
-    std::vector<std::size_t> followers_;  // the next message of the same key, if there is one
-    std::vector<std::size_t> ready_;      // may be published, in this order
-    std::size_t ready_next_ = 0;
+    std::string address_;     // of this burst's replies
+    std::vector<bool> open_;  // published, and not answered yet
+    wire::Chains chains_;
     std::size_t open_count_ = 0;
     std::size_t open_bytes_ = 0;
     std::size_t nobody_ = 0;  // how many of the open ones have a subject that nobody listens to

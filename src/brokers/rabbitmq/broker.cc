@@ -7,6 +7,7 @@
 #include "brokers/rabbitmq/route.h"
 #include "brokers/rabbitmq/watchdog.h"
 #include "brokers/rabbitmq/writer.h"
+#include "brokers/wire/answers.h"
 #include "brokers/wire/driver.h"
 
 namespace outrider {
@@ -19,16 +20,16 @@ public:
         : options_(options),
           writer_(options, std::move(route)) {}
 
-    // A queue may refuse one message (full, unroutable) and take the next.
+    // See Flight for why order holds.
     [[nodiscard]] BrokerTraits traits() const override {
-        return {.keeps_order = false, .payload_bytes_max = payload_bytes_max_};
+        return {.keeps_order_keys = true, .payload_bytes_max = payload_bytes_max_};
     }
 
     void publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers)
         override {
         if (envelopes.empty()) return;
         const Result<void> done = offer(envelopes, deadline, answers);
-        if (done) return;
+        if (done) return wire::explain(answers, wire::kBehind);
         connection_.reset();
         for (Answer& answer : answers) {
             // A returned message whose confirm never came has a reason that is no longer true.

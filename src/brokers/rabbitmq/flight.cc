@@ -17,6 +17,7 @@ constexpr std::string_view kNacked =
 
 Flight::Flight(Parts parts)
     : parts_(parts),
+      chains_(parts.envelopes),
       states_(parts.envelopes.size(), State::unsent),
       returned_(parts.envelopes.size(), false) {
 }
@@ -34,15 +35,15 @@ Result<void> Flight::make() {
 }
 
 Result<void> Flight::publish_all() {
-    for (std::size_t place = 0; place < states_.size() && !closure_; ++place) {
-        if (states_[place] != State::unsent) continue;
-        if (is_full()) {
-            if (Result<void> done = drain(open_count_ / 2); !done) return done;
+    while (!closure_) {
+        while (chains_.is_any_ready() && !is_full()) {
+            if (Result<void> sent = send(*chains_.next()); !sent) return sent;
         }
-        if (closure_) break;
-        if (Result<void> sent = send(place); !sent) return sent;
+        if (open_count_ == 0 && !chains_.is_any_ready()) return {};
+        // Half of them, so that the server has something to do while their followers are published.
+        if (Result<void> done = drain(open_count_ / 2); !done) return done;
     }
-    return closure_ ? Result<void>() : drain(0);
+    return {};
 }
 
 Result<void> Flight::send(std::size_t place) {
@@ -198,6 +199,7 @@ void Flight::close(std::size_t place, Answer answer) {
         open_bytes_ -= parts_.envelopes[place].payload.size();
     }
     states_[place] = State::answered;
+    if (answer.verdict == Verdict::acknowledged) chains_.acknowledged(place);
     parts_.answers[place] = std::move(answer);
 }
 
@@ -211,6 +213,7 @@ Result<void> Flight::start_again() {
     for (const std::size_t place : places_) {
         if (states_[place] != State::open) continue;
         states_[place] = State::unsent;
+        chains_.again(place);
         returned_[place] = false;
         parts_.answers[place].reason.clear();
     }

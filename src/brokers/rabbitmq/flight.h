@@ -7,12 +7,14 @@
 
 #include "brokers/rabbitmq/connection.h"
 #include "brokers/rabbitmq/writer.h"
+#include "brokers/wire/chains.h"
 #include "core/batch.h"
 
 namespace outrider::rabbitmq {
 
 // One burst on its way: published with a window of messages that are not confirmed yet, and the
-// frames that come back.
+// frames that come back. A queue may refuse one message (full, unroutable) and take the next: hence
+// the chains.
 class Flight {
 public:
     struct Parts {
@@ -57,6 +59,7 @@ private:
     [[nodiscard]] bool answer_culprits(Verdict verdict);
 
     Parts parts_;
+    wire::Chains chains_;
     std::vector<State> states_;
     std::vector<bool> returned_;       // its confirm means that it was not routed
     std::vector<std::size_t> places_;  // by delivery tag, from first_tag_ on
