@@ -49,7 +49,7 @@ SCHEMAS = [
         '"Payload" text not null, "CreatedAt" timestamptz not null, "ProcessedAt" timestamptz, "Processed" boolean not '
         'null default false, "RetryCount" integer not null default 0, "Error" text)',
         {"id": '"Id"', "key": '"OrderId"', "topic": '"EventType"', "payload": '"Payload"', "created": '"CreatedAt"'},
-        'not "Processed"'),
+        '"Processed" is not true'),
     Schema(
         "onward", '"Onwrd"."Events"',
         'create schema "Onwrd"; create table "Onwrd"."Events" ("Id" uuid not null primary key, "CreatedOn" timestamp '

@@ -62,6 +62,23 @@ TEST_P(TableClaim, CarriesWhatTheRowSays) {
     }
 }
 
+// Of a team that marked its rows and now wants them deleted, nothing is delivered twice.
+TEST_P(TableClaim, LeavesMarkedRowsAloneWhereItDeletes) {
+    outbox.write(1);
+    {
+        const auto marking = outbox.open(eager());
+        finish(*marking, claim(*marking));
+    }
+    const std::string marked = outbox.session.value("select count(*) from " + GetParam().table);
+    outbox.options.done = "delete";
+    outbox.write(2);
+    const auto deleting = outbox.open(eager());
+    Batch got = claim(*deleting);
+    EXPECT_EQ(numbers(got), Numbers{2});
+    finish(*deleting, std::move(got));
+    EXPECT_EQ(outbox.session.value("select count(*) from " + GetParam().table), marked);
+}
+
 TEST_P(TableClaim, SkipsALockedRowAndProcessesTheNextTwo) {
     for (int n = 1; n <= 3; ++n) outbox.write(n);
     for (const Order order : {Order::none, Order::key}) {

@@ -25,6 +25,15 @@ struct Layout {
     bool settles_each = false;                             // one statement for each row
     Duration retention = Duration::zero();
 
+    // How a row says that it was delivered. Where we delete, somebody else may have marked rows
+    // before us.
+    [[nodiscard]] Done mark() const {
+        if (done != Done::erase) return done;
+        if (!flag.empty()) return Done::flag;
+        if (!status.empty() && !status_pending.empty()) return Done::status;
+        return done_at.empty() ? Done::erase : Done::timestamp;
+    }
+
     // Whether the table can remember that a message was given up on.
     [[nodiscard]] bool can_bury() const { return !attempts.empty() || !status_dead.empty(); }
 };

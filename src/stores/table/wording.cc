@@ -128,7 +128,7 @@ std::string Wording::attempts() const {
 
 std::string Wording::pending(std::string_view row) const {
     const std::string prefix(row);
-    switch (layout_.done) {
+    switch (layout_.mark()) {
         case Done::erase:
             break;
         case Done::timestamp:
