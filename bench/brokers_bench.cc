@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
     std::string binary;
-    std::size_t messages = 200'000;
+    std::size_t messages = 0;  // 0: as many as the broker takes in some seconds
     int rounds = 3;
     std::string only;
 };
@@ -76,7 +76,6 @@ public:
     [[nodiscard]] virtual std::string url() const = 0;
     virtual void run(const std::string& sql) = 0;
     [[nodiscard]] virtual std::string insert(std::size_t count) const = 0;
-    [[nodiscard]] virtual int workers() const = 0;
 };
 
 class Sqlite final : public Source {
@@ -97,7 +96,6 @@ public:
                "'bench', 'k' || (i % 1000), 'bench.made', 'application/json', '" +
                std::string(200, 'x') + "' from n";
     }
-    [[nodiscard]] int workers() const override { return 1; }
     ~Sqlite() override { sqlite3_close(database_); }
 
 private:
@@ -122,7 +120,6 @@ public:
                "convert_to(repeat('x', 200), 'UTF8') from generate_series(0, " +
                std::to_string(count - 1) + ") i";
     }
-    [[nodiscard]] int workers() const override { return 2; }
 
 private:
     std::string database_;
@@ -132,13 +129,17 @@ private:
 // The relay between a store and a broker.
 class Relay {
 public:
-    Relay(const Arguments& arguments, std::unique_ptr<Source> source, const std::string& broker)
+    Relay(
+        const Arguments& arguments,
+        std::unique_ptr<Source> source,
+        const std::string& broker,
+        int workers = 1
+    )
         : binary_(arguments.binary),
           source_(std::move(source)) {
         std::ofstream(folder_.file("outrider.toml"))
             << "[store]\nurl = \"" << source_->url() << "\"\n[[destination]]\nname = \"bench\"\n"
-            << "topics = [\"bench\"]\nworkers = " << source_->workers() << "\nbroker = \"" << broker
-            << "\"\n";
+            << "topics = [\"bench\"]\nworkers = " << workers << "\nbroker = \"" << broker << "\"\n";
         call("migrate up");
     }
 
@@ -187,26 +188,29 @@ struct Contender {
     std::string url;
     std::function<double(const RawMessages&)> raw;
     double goal;
+    std::size_t messages;
+    int workers;  // of the relay on PostgreSQL; on SQLite it is always one
 };
 
 void compare(const Arguments& arguments, const Contender& broker) {
     if (!arguments.only.empty() && arguments.only != broker.name) return;
     Relay from_sqlite(arguments, std::make_unique<Sqlite>(), broker.url);
-    Relay from_postgres(arguments, std::make_unique<Postgres>(), broker.url);
+    Relay from_postgres(arguments, std::make_unique<Postgres>(), broker.url, broker.workers);
+    const std::size_t count = arguments.messages == 0 ? broker.messages : arguments.messages;
     std::vector<Pace> raw;
     std::vector<Pace> sqlite;
     std::vector<Pace> postgres;
     const auto publish_raw = [&]() -> Pace {
-        const RawMessages messages(arguments.messages);
+        const RawMessages messages(count);
         const double used = processor_seconds(RUSAGE_SELF);
         const double rate = broker.raw(messages);
         const double micros = (processor_seconds(RUSAGE_SELF) - used) * 1e6;
-        return {rate, micros / static_cast<double>(arguments.messages)};
+        return {rate, micros / static_cast<double>(count)};
     };
     for (int round = 0; round < arguments.rounds; ++round) {
         raw.push_back(publish_raw());
-        sqlite.push_back(from_sqlite.drain(arguments.messages));
-        postgres.push_back(from_postgres.drain(arguments.messages));
+        sqlite.push_back(from_sqlite.drain(count));
+        postgres.push_back(from_postgres.drain(count));
     }
     const auto show = [&](const char* what, const Pace& pace) {
         const double part = pace.rate / median(raw).rate;
@@ -216,7 +220,7 @@ void compare(const Arguments& arguments, const Contender& broker) {
     show("raw", median(raw));
     show("SQLite", median(sqlite));
     show("PostgreSQL", median(postgres));
-    std::printf("   goal %.2f\n", broker.goal);
+    std::printf("   goal %.2f, %zu messages, workers %d\n", broker.goal, count, broker.workers);
     std::fflush(stdout);
 }
 
@@ -285,7 +289,9 @@ void compare_kafka(const Arguments& arguments) {
         {"kafka",
          server.url(),
          [&](const RawMessages& messages) { return publish_kafka(messages, server.address()); },
-         0.55}
+         0.55,
+         1'000'000,
+         2}
     );
     const Consumer consumer(server.address());
     Relay from_sqlite(arguments, std::make_unique<Sqlite>(), server.url());
@@ -298,20 +304,21 @@ void compare_nats(const Arguments& arguments) {
     live::NatsServer server;
     live::NatsClient(server.url()).add_stream("BENCH", "bench");
     const auto raw = [&](const RawMessages& m) { return publish_nats(m, server.url()); };
-    compare(arguments, {"nats", server.url(), raw, 0.85});
+    compare(arguments, {"nats", server.url(), raw, 0.85, 400'000, 2});
 }
 
 void compare_rabbitmq(const Arguments& arguments) {
     live::RabbitmqServer server;
     live::RabbitmqClient(server.port()).declare("bench");
     const auto raw = [&](const RawMessages& m) { return publish_rabbitmq(m, server.port()); };
-    compare(arguments, {"rabbitmq", server.url() + "?exchange=", raw, 0.95});
+    compare(arguments, {"rabbitmq", server.url() + "?exchange=", raw, 0.95, 100'000, 1});
 }
 
 void compare_redis(const Arguments& arguments) {
-    live::RedisServer server;
+    // As Redis is delivered: on disk within a second.
+    live::RedisServer server({"--appendfsync", "everysec"});
     const auto raw = [&](const RawMessages& m) { return publish_redis(m, server.port()); };
-    compare(arguments, {"redis", server.url(), raw, 0.75});
+    compare(arguments, {"redis", server.url(), raw, 0.75, 600'000, 2});
 }
 
 Arguments read(int count, char** words) {
@@ -344,11 +351,7 @@ int run(int count, char** words) {
     const auto wanted = [&](const char* name) {
         return arguments.only.empty() || arguments.only == name;
     };
-    std::printf(
-        "%zu messages of 200 bytes, 1000 keys, medians of %d rounds\n",
-        arguments.messages,
-        arguments.rounds
-    );
+    std::printf("messages of 200 bytes, 1000 keys, medians of %d rounds\n", arguments.rounds);
     if (wanted("rabbitmq")) compare_rabbitmq(arguments);
     if (wanted("nats")) compare_nats(arguments);
     if (wanted("redis")) compare_redis(arguments);

@@ -77,21 +77,60 @@ private:
     }
 
     Result<void> offer(Burst& burst, Deadline deadline) {
-        while (true) {
+        for (std::size_t start = 0;;) {
             if (Result<void> ready = connect(deadline); !ready) return ready;
             commands_.clear();
-            if (!burst.plan(commands_, payload_bytes_max_)) return {};
+            Transaction first = burst.plan(start, commands_, payload_bytes_max_);
+            if (first.places.empty()) return {};
+            const Result<std::size_t> reached = run(burst, std::move(first), deadline);
+            if (!reached) return reached.error();
+            start = *reached;
+        }
+    }
+
+    // This transaction, whose commands are written but not sent, and the next ones until something
+    // fails. While one is executed, the next waits at the server for its EXEC, which is sent when
+    // nothing before it has failed. Returns where to plan anew.
+    Result<std::size_t> run(Burst& burst, Transaction current, Deadline deadline) {
+        while (true) {
             if (wire::millis_left(deadline) == 0) {
                 return Error{Remedy::wait, "the deadline has passed"};
             }
-            add_wait(deadline);
-            if (Result<void> done = exchange(burst, deadline); !done) return done;
+            add_execution(deadline);
+            const std::size_t failures = burst.failures();
+            Transaction next = burst.plan(current.end, commands_, payload_bytes_max_);
+            const std::size_t planned_failures = burst.failures() - failures;
+            if (Result<void> sent = connection_->send(commands_.bytes(), deadline); !sent) {
+                return sent.error();
+            }
+            const Result<bool> executed = take_transaction(burst, current, deadline);
+            if (!executed) return executed.error();
+            const bool clean = burst.failures() == failures + planned_failures;
+            if (!*executed || !clean) discard(next, deadline);
+            if (!*executed) return current.start;
+            if (!clean || next.places.empty()) return current.end;
+            current = std::move(next);
+            commands_.clear();
         }
+    }
+
+    // Nothing of it has happened, whatever the server says.
+    void discard(const Transaction& queued, Deadline deadline) {
+        if (queued.places.empty() || !connection_) return;
+        Commands discard;
+        discard.command({"DISCARD"});
+        const std::size_t replies = queued.places.size() + 2;
+        bool fine = connection_->send(discard.bytes(), deadline).has_value();
+        for (std::size_t i = 0; i < replies && fine; ++i) {
+            fine = connection_->receive(deadline).has_value();
+        }
+        if (!fine) connection_.reset();
     }
 
     [[nodiscard]] bool waits() const { return options_.replicas > 0 || options_.fsync; }
 
-    void add_wait(Deadline deadline) {
+    void add_execution(Deadline deadline) {
+        commands_.command({"EXEC"});
         if (!waits()) return;
         const auto wait = std::chrono::ceil<std::chrono::milliseconds>(options_.wait).count();
         const std::string millis =
@@ -104,14 +143,14 @@ private:
         }
     }
 
-    // One transaction. An error leaves all of it unanswered.
-    Result<void> exchange(Burst& burst, Deadline deadline) {
-        if (Result<void> sent = connection_->send(commands_.bytes(), deadline); !sent) return sent;
+    // The answers to a transaction, and whether it was executed. An error leaves all of it
+    // unanswered.
+    Result<bool> take_transaction(Burst& burst, const Transaction& transaction, Deadline deadline) {
         const Result<Reply> begun = connection_->receive(deadline);
         if (!begun) return begun.error();
         if (is_error(**begun)) return Error{Remedy::wait, quote(**begun)};
         bool queued = true;
-        for (std::size_t place = 0; place < burst.size(); ++place) {
+        for (const std::size_t place : transaction.places) {
             const Result<Reply> reply = connection_->receive(deadline);
             if (!reply) return reply.error();
             if (!is_error(**reply)) continue;
@@ -122,30 +161,35 @@ private:
             // Too large for the server, which hangs up: nothing of the transaction has happened.
             if (verdict == Verdict::unacceptable) {
                 connection_.reset();
-                return {};
+                return false;
             }
         }
-        return take_execution(burst, queued, deadline);
+        return take_execution(burst, transaction, queued, deadline);
     }
 
-    Result<void> take_execution(Burst& burst, bool queued, Deadline deadline) {
+    Result<bool> take_execution(
+        Burst& burst,
+        const Transaction& transaction,
+        bool queued,
+        Deadline deadline
+    ) {
         const Result<Reply> executed = connection_->receive(deadline);
         if (!executed) return executed.error();
-        if (Result<void> safe = check_wait(deadline, queued); !safe) return safe;
+        if (Result<void> safe = check_wait(deadline, queued); !safe) return safe.error();
         // EXECABORT: none of them happened, and those that were at fault have their answer.
-        if (!queued && is_error(**executed)) return {};
+        if (!queued && is_error(**executed)) return false;
         if (is_error(**executed)) return Error{Remedy::wait, quote(**executed)};
         const redisReply& replies = **executed;
-        if (replies.type != REDIS_REPLY_ARRAY || replies.elements != burst.size()) {
+        if (replies.type != REDIS_REPLY_ARRAY || replies.elements != transaction.places.size()) {
             return unexpected("EXEC");
         }
-        for (std::size_t place = 0; place < burst.size(); ++place) {
-            if (Result<void> taken = take(burst, place, *replies.element[place]); !taken) {
-                return taken;
+        for (std::size_t i = 0; i < transaction.places.size(); ++i) {
+            const std::size_t place = transaction.places[i];
+            if (Result<void> taken = take(burst, place, *replies.element[i]); !taken) {
+                return taken.error();
             }
         }
-        burst.finish();
-        return {};
+        return true;
     }
 
     static Result<void> take(Burst& burst, std::size_t place, const redisReply& reply) {

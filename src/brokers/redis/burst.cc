@@ -1,5 +1,7 @@
 #include "brokers/redis/burst.h"
 
+#include "brokers/wire/chains.h"
+
 namespace outrider::redis {
 namespace {
 
@@ -13,7 +15,7 @@ OrderKey key_of(const Envelope& envelope) {
     return order_key(Order::key, envelope.topic, envelope.key, envelope.seq);
 }
 
-constexpr std::string_view kBehind = "not offered: an earlier message of its key failed";
+constexpr std::string_view kTooLarge = "larger than Redis takes (proto-max-bulk-len)";
 
 }  // namespace
 
@@ -62,27 +64,28 @@ Burst::Burst(Writer& writer, std::span<const Envelope> envelopes, std::span<Answ
       answers_(answers) {
 }
 
-bool Burst::plan(Commands& commands, std::size_t value_bytes_max) {
-    current_.clear();
+Transaction Burst::plan(std::size_t start, Commands& commands, std::size_t value_bytes_max) {
     streams_.clear();
     stream_of_key_.clear();
-    commands.command({"MULTI"});
-    for (end_ = start_; end_ < envelopes_.size(); ++end_) {
-        const Envelope& envelope = envelopes_[end_];
+    Transaction planned{.places = {}, .start = start, .end = start};
+    const std::size_t bytes_before = commands.bytes().size();
+    for (; planned.end < envelopes_.size(); ++planned.end) {
+        const Envelope& envelope = envelopes_[planned.end];
         const OrderKey key = key_of(envelope);
         if (failed_keys_.contains(key)) continue;
-        if (current_.size() == kMessagesMax || commands.bytes().size() > kBytesMax) break;
+        const std::size_t bytes = commands.bytes().size() - bytes_before;
+        if (planned.places.size() == kMessagesMax || bytes > kBytesMax) break;
         if (value_bytes_max != 0 && envelope.payload.size() > value_bytes_max) {
-            answer(end_, Verdict::unacceptable, "larger than Redis takes (proto-max-bulk-len)");
+            fail(planned.end, Verdict::unacceptable, kTooLarge);
             continue;
         }
         const std::string& stream = writer_.stream_of(envelope);
         if (!joins(key, stream)) break;
+        if (planned.places.empty()) commands.command({"MULTI"});
         writer_.write(commands, stream, envelope);
-        current_.push_back(end_);
+        planned.places.push_back(planned.end);
     }
-    commands.command({"EXEC"});
-    return !current_.empty();
+    return planned;
 }
 
 bool Burst::joins(OrderKey key, const std::string& stream) {
@@ -90,24 +93,17 @@ bool Burst::joins(OrderKey key, const std::string& stream) {
     return stream_of_key_.try_emplace(key, number).first->second == number;
 }
 
-void Burst::acknowledge(std::size_t place) {
-    answers_[current_[place]].verdict = Verdict::acknowledged;
-}
-
 void Burst::fail(std::size_t place, Verdict verdict, std::string_view reason) {
-    answer(current_[place], verdict, reason);
-}
-
-void Burst::answer(std::size_t at, Verdict verdict, std::string_view reason) {
-    answers_[at] = {verdict, std::string(reason)};
-    failed_keys_.insert(key_of(envelopes_[at]));
+    answers_[place] = {verdict, std::string(reason)};
+    failed_keys_.insert(key_of(envelopes_[place]));
+    ++failures_;
 }
 
 void Burst::leave(std::string_view reason) {
     for (std::size_t i = 0; i < answers_.size(); ++i) {
         Answer& one = answers_[i];
         if (one.verdict != Verdict::unanswered || !one.reason.empty()) continue;
-        one.reason = failed_keys_.contains(key_of(envelopes_[i])) ? kBehind : reason;
+        one.reason = failed_keys_.contains(key_of(envelopes_[i])) ? wire::kBehind : reason;
     }
 }
 

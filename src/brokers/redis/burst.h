@@ -32,26 +32,36 @@ private:
     std::string stream_;
 };
 
+// A part of a burst that Redis takes whole.
+struct Transaction {
+    std::vector<std::size_t> places;  // of its messages in the burst; none: there is nothing to do
+    std::size_t start = 0;            // where in the burst it was planned
+    std::size_t end = 0;              // where the next one begins
+};
+
 // One burst on its way to the server, transaction by transaction (MULTI ... EXEC), so that order
 // holds whatever fails: all messages of a key that share a transaction go to one stream, hence
-// stand or fall together; the next transaction is begun when this one has been answered; and what
-// lies behind a failed message of its key is not offered at all but left unanswered.
+// stand or fall together; a transaction is executed when the one before it has been answered; and
+// what lies behind a failed message of its key is not offered at all but left unanswered.
 class Burst {
 public:
     Burst(Writer& writer, std::span<const Envelope> envelopes, std::span<Answer> answers);
 
-    // Plans the next transaction and appends its commands, MULTI to EXEC. False: nothing is left to
-    // offer. Values larger than `value_bytes_max` (0: any) are answered at once.
-    [[nodiscard]] bool plan(Commands& commands, std::size_t value_bytes_max);
+    // Plans the transaction that begins at `start`, without the keys that have failed so far, and
+    // appends its commands up to, but without EXEC; nothing if it has no messages. Values larger
+    // than `value_bytes_max` (0: any) are answered at once.
+    [[nodiscard]] Transaction plan(
+        std::size_t start,
+        Commands& commands,
+        std::size_t value_bytes_max
+    );
 
-    // How many messages the planned transaction has, and what became of one of them.
-    [[nodiscard]] std::size_t size() const { return current_.size(); }
-    void acknowledge(std::size_t place);
+    // What became of a message.
+    void acknowledge(std::size_t place) { answers_[place].verdict = Verdict::acknowledged; }
     void fail(std::size_t place, Verdict verdict, std::string_view reason);
 
-    // The planned transaction was executed: the next plan() goes on behind it. Without this call it
-    // is planned again, without the keys that have failed.
-    void finish() { start_ = end_; }
+    // How many have failed so far.
+    [[nodiscard]] std::size_t failures() const { return failures_; }
 
     // What has no answer stays without one, for this reason.
     void leave(std::string_view reason);
@@ -59,14 +69,11 @@ public:
 private:
     // Whether a message may share the transaction with those of its key that are already in it.
     [[nodiscard]] bool joins(OrderKey key, const std::string& stream);
-    void answer(std::size_t at, Verdict verdict, std::string_view reason);
 
     Writer& writer_;
     const std::span<const Envelope> envelopes_;
     const std::span<Answer> answers_;
-    std::size_t start_ = 0;             // of the planned transaction
-    std::size_t end_ = 0;               // behind it
-    std::vector<std::size_t> current_;  // what it offers
+    std::size_t failures_ = 0;
     std::unordered_map<std::string, std::size_t> streams_;
     std::unordered_map<OrderKey, std::size_t> stream_of_key_;
     std::unordered_set<OrderKey> failed_keys_;
