@@ -182,6 +182,69 @@ TEST_F(Redis, OffersNothingBehindAFailureOfItsKey) {
     EXPECT_EQ(payloads("good").size(), 1U);
 }
 
+// Of 3,500 messages of two keys: the 500th fails, by whatever means, while the next thousand waits
+// at the server for its EXEC.
+class RedisQueued : public Redis {
+protected:
+    static Messages with_one(const std::string& type, const std::string& payload) {
+        Messages messages;
+        for (int i = 0; i < 3500; ++i) {
+            testing::Received message;
+            message.topic = "t";
+            message.key = i % 2 == 0 ? "bad" : "good";
+            message.type = i == 500 ? type : "stream";
+            message.payload = i == 500 ? payload : std::to_string(i);
+            messages.add(std::move(message));
+        }
+        return messages;
+    }
+
+    // Everything of the other key has arrived, in order, and so much of the bad one.
+    static void expect_stopped(
+        const std::vector<Answer>& answers,
+        Verdict verdict,
+        std::size_t before
+    ) {
+        EXPECT_EQ(answers[500].verdict, verdict) << answers[500].reason;
+        EXPECT_EQ(answers[3498].verdict, Verdict::unanswered);
+        EXPECT_EQ(count(answers, Verdict::acknowledged), 1750U + before);
+        std::map<std::string, std::vector<std::string>> arrived;
+        for (const Entry& entry : read_stream("stream")) {
+            arrived[entry.field("outrider-key")].push_back(entry.field("payload"));
+        }
+        EXPECT_EQ(arrived["bad"].size(), before);
+        ASSERT_EQ(arrived["good"].size(), 1750U);
+        for (std::size_t i = 0; i < 1750; ++i) {
+            EXPECT_EQ(arrived["good"][i], std::to_string(2 * i + 1));
+        }
+    }
+};
+
+TEST_F(RedisQueued, StopsTheKeyWhenTheExecutionFails) {
+    command({"SET", "string", "no stream"});
+    const auto broker = open_with("target={type}");
+    expect_stopped(publish(*broker, with_one("string", "x")), Verdict::refused, 250);
+    EXPECT_TRUE(broker->ping(in(std::chrono::seconds(5)))) << "the link is in order";
+}
+
+TEST_F(RedisQueued, StopsTheKeyWhenTheServerDoesNotQueueIt) {
+    command({"ACL", "SETUSER", "shop", "on", ">secret", "~stream", "+@all"});
+    const auto broker = open(
+        "redis://shop:secret@127.0.0.1:" + std::to_string(redis_server().port()) + "?target={type}"
+    );
+    expect_stopped(publish(*broker, with_one("denied", "x")), Verdict::refused, 250);
+    command({"ACL", "DELUSER", "shop"});
+}
+
+TEST_F(RedisQueued, StopsTheKeyWhenTheServerHangsUp) {
+    const auto broker = open_with("target={type}");
+    EXPECT_TRUE(broker->ping(in(std::chrono::seconds(5))));
+    redis_server().set("proto-max-bulk-len", "1mb");
+    const std::string large(2U << 20U, 'x');
+    // What shared its transaction is left for the next turn.
+    expect_stopped(publish(*broker, with_one("stream", large)), Verdict::unacceptable, 0);
+}
+
 TEST_F(Redis, FindsAMessageThatIsTooLarge) {
     Messages messages;
     messages.add("t", "a", "1");
