@@ -406,7 +406,14 @@ TEST_F(Kafka, WaitsForATopicThatTheClusterCreates) {
     kafka_server().start("auto.create.topics.enable=true");
     Messages messages;
     messages.add(topic_ + "-new", "k", "x");
-    expect_all(publish(*open(), messages));
+    const auto broker = open();
+    std::vector<Answer> answers = publish(*broker, messages);
+    // Within a second it is there, unless the machine has much else to do; then it is refused, and
+    // the relay would offer it again.
+    for (int i = 0; i < 10 && answers[0].verdict == Verdict::refused; ++i) {
+        answers = publish(*broker, messages);
+    }
+    expect_all(answers);
     EXPECT_EQ(read(topic_ + "-new").size(), 1U);
 }
 

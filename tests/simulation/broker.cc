@@ -11,8 +11,12 @@ Burst::Burst(World& world, std::size_t destination, std::span<const Envelope> en
     : world_(world),
       destination_(destination),
       sequence_(envelopes.size()) {
+    const BrokerTraits& traits = world.scenario.places[destination].traits;
+    keeps_order_ = traits.keeps_order || traits.keeps_order_keys;
     parcels_.reserve(envelopes.size());
     for (const Envelope& envelope : envelopes) {
+        const OrderKey own = order_key(Order::key, envelope.topic, envelope.key, envelope.seq);
+        chains_.push_back(traits.keeps_order_keys ? envelope.order_key : own);
         parcels_.push_back(
             {envelope.id,
              std::string(envelope.topic),
@@ -24,20 +28,17 @@ Burst::Burst(World& world, std::size_t destination, std::span<const Envelope> en
     for (std::size_t i = sequence_.size(); i > 1; --i) {
         std::swap(sequence_[i - 1], sequence_[world.dice.pick(i)]);
     }
-    if (world.scenario.places[destination].traits.keeps_order) put_keys_in_order();
+    if (keeps_order_) put_keys_in_order();
 }
 
 // Keys overtake each other all the same: no broker promises anything across keys.
 void Burst::put_keys_in_order() {
-    std::map<std::pair<std::string_view, std::string_view>, std::vector<std::size_t>> keys;
-    for (std::size_t place = parcels_.size(); place > 0; --place) {
-        const Parcel& parcel = parcels_[place - 1];
-        keys[{parcel.topic, parcel.key}].push_back(place - 1);
+    std::map<OrderKey, std::vector<std::size_t>> keys;
+    for (std::size_t place = chains_.size(); place > 0; --place) {
+        keys[chains_[place - 1]].push_back(place - 1);
     }
     for (std::size_t& place : sequence_) {
-        const Parcel& parcel = parcels_[place];
-        if (parcel.key.empty()) continue;
-        std::vector<std::size_t>& places = keys[{parcel.topic, parcel.key}];
+        std::vector<std::size_t>& places = keys[chains_[place]];
         place = places.back();
         places.pop_back();
     }
@@ -57,13 +58,13 @@ void Burst::process(std::size_t count, std::span<Answer> answers) {
 Verdict Burst::judge(std::size_t number) {
     const Parcel& parcel = parcels_[number];
     const Place& place = world_.scenario.places[destination_];
-    const std::pair<std::string, std::string> key{parcel.topic, parcel.key};
-    if (place.traits.keeps_order && !parcel.key.empty() && failed_keys_.contains(key)) {
+    if (keeps_order_ && failed_keys_.contains(chains_[number])) {
         passed_over_.insert(number);
-        return place.refuses_rest ? Verdict::refused : Verdict::unanswered;
+        const bool refuses = place.refuses_rest && !place.traits.keeps_order_keys;
+        return refuses ? Verdict::refused : Verdict::unanswered;
     }
     const Verdict verdict = world_.receive(destination_, parcel);
-    if (verdict != Verdict::acknowledged) failed_keys_.insert(key);
+    if (verdict != Verdict::acknowledged) failed_keys_.insert(chains_[number]);
     return verdict;
 }
 

@@ -42,7 +42,9 @@ private:
     std::vector<Parcel> parcels_;
     std::vector<std::size_t> sequence_;  // in which the broker looks at them
     std::size_t next_ = 0;
-    std::set<std::pair<std::string, std::string>> failed_keys_;
+    bool keeps_order_ = false;
+    std::vector<OrderKey> chains_;  // what of each parcel the broker keeps in order
+    std::set<OrderKey> failed_keys_;
     std::set<std::size_t> passed_over_;
     std::vector<MessageId> accepted_;
 };

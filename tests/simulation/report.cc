@@ -25,6 +25,7 @@ std::string describe(const Place& place) {
                        std::to_string(destination.batch.messages) + ", workers " +
                        std::to_string(destination.workers);
     if (place.traits.keeps_order) text += ", broker keeps order";
+    if (place.traits.keeps_order_keys) text += ", broker keeps order keys";
     return text + ", burst " + std::to_string(place.traits.burst_max) + "\n";
 }
 

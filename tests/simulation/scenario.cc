@@ -84,6 +84,7 @@ Place draw_place(Draw& draw, std::size_t number) {
     place.destination = draw_destination(draw, number);
     draw_topics(draw, place);
     place.traits.keeps_order = draw.coin();
+    place.traits.keeps_order_keys = !place.traits.keeps_order && draw.coin();
     if (draw.coin(0.3)) place.traits.burst_max = draw.between(1, 5);
     if (draw.coin(0.2)) place.traits.payload_bytes_max = draw.between(20, 60);
     if (draw.coin(0.1)) place.destination.payload_bytes_max = draw.between(20, 60);

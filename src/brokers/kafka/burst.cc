@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "brokers/kafka/classify.h"
+#include "brokers/wire/chains.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
 
@@ -20,7 +21,6 @@ constexpr Duration kRemembered = std::chrono::minutes(1);
 constexpr int kSearchesMax = 3;
 
 constexpr std::size_t kBatchBytesMin = 16'384;
-constexpr std::string_view kBehind = "not offered: an earlier message of its key failed";
 
 // What the promise of order is about: topic and key, whatever the destination wants to be ordered.
 OrderKey key_of(const Envelope& envelope) {
@@ -274,7 +274,7 @@ void Burst::leave(std::string_view reason) {
     for (std::size_t place = 0; place < states_.size(); ++place) {
         Answer& answer = parts_.answers[place];
         if (answer.verdict != Verdict::unanswered || !answer.reason.empty()) continue;
-        answer.reason = is_behind(place) ? kBehind : reason;
+        answer.reason = is_behind(place) ? wire::kBehind : reason;
     }
 }
 

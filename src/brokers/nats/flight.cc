@@ -16,6 +16,12 @@ namespace {
 constexpr std::size_t kWindowMessages = 2048;
 constexpr std::size_t kWindowBytes = 1U << 20U;
 
+// With so many on their way the library's buffer flows over by itself: to wait for the server to
+// have read all of them would let it wait for the next ones. But one that denies a subject is
+// silent, so after this long it is asked.
+constexpr std::size_t kStream = 256;
+constexpr Duration kSilence = std::chrono::milliseconds(20);
+
 constexpr std::string_view kStrange = "something that is not JetStream answered";
 
 }  // namespace
@@ -69,18 +75,33 @@ Result<void> Flight::send(std::size_t place) {
     return {};
 }
 
+Deadline Flight::patience(Duration wait) const {
+    return std::min(parts_.deadline, SystemClock().now() + wait);
+}
+
+// Everything is at the server then, and it has complained if it wanted to.
+Result<void> Flight::flush() {
+    Result<void> read = parts_.connection.flush(patience(parts_.options.ack_wait));
+    if (read) refuse_denied();
+    return read;
+}
+
 Result<void> Flight::drain(std::size_t waiting_max) {
     if (open_count_ == 0) return {};
-    const auto patience = [&] {
-        return std::min(parts_.deadline, SystemClock().now() + parts_.options.ack_wait);
-    };
-    if (Result<void> read = parts_.connection.flush(patience()); !read) return read;
-    refuse_denied();
+    bool flushed = false;
+    if (waiting() < kStream) {
+        if (Result<void> read = flush(); !read) return read;
+        flushed = true;
+    }
     while (waiting() > waiting_max) {
         Message reply;
-        const Result<Connection::Found> found = parts_.connection.next(reply, patience());
-        if (!found) return found.error();
-        if (*found == Connection::Found::nobody) {
+        const Deadline until = patience(flushed ? parts_.options.ack_wait : kSilence);
+        const Result<Connection::Found> found = parts_.connection.next(reply, until);
+        if (!found && flushed) return found.error();
+        if (!found) {
+            if (Result<void> read = flush(); !read) return read;
+            flushed = true;
+        } else if (*found == Connection::Found::nobody) {
             nobody_ += 1;
         } else {
             take(*reply);

@@ -41,6 +41,8 @@ private:
     [[nodiscard]] Result<void> publish_all();
     [[nodiscard]] Result<void> send(std::size_t place);
     [[nodiscard]] Result<void> drain(std::size_t waiting_max);
+    [[nodiscard]] Result<void> flush();
+    [[nodiscard]] Deadline patience(Duration wait) const;
     [[nodiscard]] std::size_t waiting() const { return open_count_ - nobody_; }
     [[nodiscard]] bool is_full() const;
     void take(natsMsg& reply);

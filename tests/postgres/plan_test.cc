@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include "postgres/log.h"
+
+// The claim leans on its two indexes whatever the statistics say: right after a truncation they say
+// that a segment is empty, and a planner left to itself would read and sort all of a backlog for
+// every batch. Judged by the rows that the server has touched.
+
+namespace outrider {
+namespace {
+
+constexpr int kBacklog = 50'000;
+
+class PostgresPlan : public ::testing::Test {
+protected:
+    PostgresPlan() : session(log.conninfo) {
+        session.run("alter table outrider.message_1 set (autovacuum_enabled = off)");
+        session.run("analyze outrider.message_1");
+    }
+
+    void write_backlog() const {
+        session.run(
+            "insert into outrider.message (topic, key, payload) select 't', 'k' || i % 500, 'x' "
+            "from generate_series(1, " +
+            std::to_string(kBacklog) + ") i"
+        );
+        ASSERT_EQ(
+            session.value(
+                "select reltuples <= 0 from pg_class where oid = 'outrider.message_1'::regclass"
+            ),
+            "t"
+        ) << "the statistics must be stale";
+    }
+
+    // What a session has touched is counted when it has ended.
+    struct Touched {
+        int scans = 0;
+        int rows = 0;
+    };
+    [[nodiscard]] Touched touched() const {
+        session.run("select pg_stat_clear_snapshot()");
+        const auto count = [&](const std::string& column) {
+            return std::stoi(session.value(
+                "select " + column +
+                " from pg_stat_user_tables where relid = "
+                "'outrider.message_1'::regclass"
+            ));
+        };
+        return {count("seq_scan"), count("seq_tup_read + idx_tup_fetch")};
+    }
+
+    // Until every other session has ended, and its counts are there.
+    void wait_for_sessions() const {
+        const std::string others =
+            "select count(*) from pg_stat_activity where datname = current_database() and "
+            "backend_type = 'client backend' and pid <> pg_backend_pid()";
+        while (session.value(others) != "0") {
+        }
+    }
+
+    PostgresLog log{16};
+    PostgresSession session;
+};
+
+TEST_F(PostgresPlan, ReadsABacklogByLaneAndNumber) {
+    const Touched before = touched();
+    {
+        const auto store = log.open(everything());
+        insert(session, "k", "first");
+        EXPECT_EQ(take(*store).size(), 1U) << "planned while there was next to nothing";
+        write_backlog();
+        EXPECT_EQ(take(*store, 1000).size(), 1000U);
+    }
+    wait_for_sessions();
+    const Touched after = touched();
+    EXPECT_EQ(after.scans, before.scans);
+    EXPECT_GE(after.rows - before.rows, 1000);
+    EXPECT_LE(after.rows - before.rows, 5000);
+}
+
+TEST_F(PostgresPlan, FindsALateRowByItsTransaction) {
+    {
+        const PostgresSession writer(log.conninfo);
+        writer.run("begin");
+        insert(writer, "late", "late");
+        write_backlog();
+        const auto store = log.open(everything());
+        EXPECT_EQ(take_all(*store, 10'000).size(), static_cast<std::size_t>(kBacklog));
+        writer.run("commit");
+    }
+    wait_for_sessions();
+    const Touched before = touched();
+    {
+        const auto store = log.open(everything());
+        EXPECT_EQ(take_all(*store), std::vector<std::string>{"late"});
+    }
+    wait_for_sessions();
+    const Touched after = touched();
+    EXPECT_EQ(after.scans, before.scans);
+    // The floor of a lane may lie ten thousand numbers behind.
+    EXPECT_LE(after.rows - before.rows, 12'000);
+}
+
+}  // namespace
+}  // namespace outrider
