@@ -189,7 +189,8 @@ struct Contender {
     std::function<double(const RawMessages&)> raw;
     double goal;
     std::size_t messages;
-    int workers;  // of the relay on PostgreSQL; on SQLite it is always one
+    int workers;                  // of the relay on PostgreSQL; on SQLite it is always one
+    std::function<void()> empty;  // what was published before must not slow down what comes next
 };
 
 void compare(const Arguments& arguments, const Contender& broker) {
@@ -208,8 +209,11 @@ void compare(const Arguments& arguments, const Contender& broker) {
         return {rate, micros / static_cast<double>(count)};
     };
     for (int round = 0; round < arguments.rounds; ++round) {
+        broker.empty();
         raw.push_back(publish_raw());
+        broker.empty();
         sqlite.push_back(from_sqlite.drain(count));
+        broker.empty();
         postgres.push_back(from_postgres.drain(count));
     }
     const auto show = [&](const char* what, const Pace& pace) {
@@ -291,7 +295,8 @@ void compare_kafka(const Arguments& arguments) {
          [&](const RawMessages& messages) { return publish_kafka(messages, server.address()); },
          0.55,
          1'000'000,
-         2}
+         2,
+         [] {}}
     );
     const Consumer consumer(server.address());
     Relay from_sqlite(arguments, std::make_unique<Sqlite>(), server.url());
@@ -302,23 +307,32 @@ void compare_kafka(const Arguments& arguments) {
 
 void compare_nats(const Arguments& arguments) {
     live::NatsServer server;
-    live::NatsClient(server.url()).add_stream("BENCH", "bench");
+    const auto empty = [&] {
+        const live::NatsClient client(server.url());
+        client.delete_streams();
+        client.add_stream("BENCH", "bench");
+    };
     const auto raw = [&](const RawMessages& m) { return publish_nats(m, server.url()); };
-    compare(arguments, {"nats", server.url(), raw, 0.85, 400'000, 2});
+    compare(arguments, {"nats", server.url(), raw, 0.85, 400'000, 2, empty});
 }
 
 void compare_rabbitmq(const Arguments& arguments) {
     live::RabbitmqServer server;
-    live::RabbitmqClient(server.port()).declare("bench");
+    const auto empty = [&] {
+        live::RabbitmqClient client(server.port());
+        client.remove("bench");
+        client.declare("bench");
+    };
     const auto raw = [&](const RawMessages& m) { return publish_rabbitmq(m, server.port()); };
-    compare(arguments, {"rabbitmq", server.url() + "?exchange=", raw, 0.95, 100'000, 1});
+    compare(arguments, {"rabbitmq", server.url() + "?exchange=", raw, 0.95, 100'000, 1, empty});
 }
 
 void compare_redis(const Arguments& arguments) {
     // As Redis is delivered: on disk within a second.
     live::RedisServer server({"--appendfsync", "everysec"});
+    const auto empty = [&] { live::RedisClient(server.port()).run({"FLUSHALL"}); };
     const auto raw = [&](const RawMessages& m) { return publish_redis(m, server.port()); };
-    compare(arguments, {"redis", server.url(), raw, 0.75, 600'000, 2});
+    compare(arguments, {"redis", server.url(), raw, 0.75, 600'000, 2, empty});
 }
 
 Arguments read(int count, char** words) {
