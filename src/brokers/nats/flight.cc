@@ -47,7 +47,7 @@ Result<void> Flight::make() {
 Result<void> Flight::publish_all() {
     while (true) {
         while (chains_.is_any_ready() && !is_full()) {
-            if (Result<void> sent = send(*chains_.next()); !sent) return sent;
+            if (Result<void> sent = send(chains_.next()); !sent) return sent;
         }
         if (open_count_ == 0 && !chains_.is_any_ready()) return {};
         // Half of them, so that the server has something to do while their followers are published.

@@ -97,15 +97,14 @@ private:
                 return Error{Remedy::wait, "the deadline has passed"};
             }
             add_execution(deadline);
-            const std::size_t failures = burst.failures();
             Transaction next = burst.plan(current.end, commands_, payload_bytes_max_);
-            const std::size_t planned_failures = burst.failures() - failures;
+            const std::size_t failures = burst.failures();
             if (Result<void> sent = connection_->send(commands_.bytes(), deadline); !sent) {
                 return sent.error();
             }
             const Result<bool> executed = take_transaction(burst, current, deadline);
             if (!executed) return executed.error();
-            const bool clean = burst.failures() == failures + planned_failures;
+            const bool clean = burst.failures() == failures;
             if (!*executed || !clean) discard(next, deadline);
             if (!*executed) return current.start;
             if (!clean || next.places.empty()) return current.end;

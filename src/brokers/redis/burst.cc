@@ -1,5 +1,7 @@
 #include "brokers/redis/burst.h"
 
+#include <algorithm>
+
 #include "brokers/wire/chains.h"
 
 namespace outrider::redis {
@@ -71,8 +73,7 @@ Transaction Burst::plan(std::size_t start, Commands& commands, std::size_t value
     const std::size_t bytes_before = commands.bytes().size();
     for (; planned.end < envelopes_.size(); ++planned.end) {
         const Envelope& envelope = envelopes_[planned.end];
-        const OrderKey key = key_of(envelope);
-        if (failed_keys_.contains(key)) continue;
+        if (is_stopped(planned.end)) continue;
         const std::size_t bytes = commands.bytes().size() - bytes_before;
         if (planned.places.size() == kMessagesMax || bytes > kBytesMax) break;
         if (value_bytes_max != 0 && envelope.payload.size() > value_bytes_max) {
@@ -80,7 +81,7 @@ Transaction Burst::plan(std::size_t start, Commands& commands, std::size_t value
             continue;
         }
         const std::string& stream = writer_.stream_of(envelope);
-        if (!joins(key, stream)) break;
+        if (!joins(key_of(envelope), stream)) break;
         if (planned.places.empty()) commands.command({"MULTI"});
         writer_.write(commands, stream, envelope);
         planned.places.push_back(planned.end);
@@ -95,15 +96,21 @@ bool Burst::joins(OrderKey key, const std::string& stream) {
 
 void Burst::fail(std::size_t place, Verdict verdict, std::string_view reason) {
     answers_[place] = {verdict, std::string(reason)};
-    failed_keys_.insert(key_of(envelopes_[place]));
+    const auto [first, is_new] = failed_at_.try_emplace(key_of(envelopes_[place]), place);
+    if (!is_new) first->second = std::min(first->second, place);
     ++failures_;
+}
+
+bool Burst::is_stopped(std::size_t place) const {
+    const auto failed = failed_at_.find(key_of(envelopes_[place]));
+    return failed != failed_at_.end() && place >= failed->second;
 }
 
 void Burst::leave(std::string_view reason) {
     for (std::size_t i = 0; i < answers_.size(); ++i) {
         Answer& one = answers_[i];
         if (one.verdict != Verdict::unanswered || !one.reason.empty()) continue;
-        one.reason = failed_keys_.contains(key_of(envelopes_[i])) ? wire::kBehind : reason;
+        one.reason = is_stopped(i) ? wire::kBehind : reason;
     }
 }
 

@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "brokers/redis/commands.h"
@@ -47,7 +46,7 @@ class Burst {
 public:
     Burst(Writer& writer, std::span<const Envelope> envelopes, std::span<Answer> answers);
 
-    // Plans the transaction that begins at `start`, without the keys that have failed so far, and
+    // Plans the transaction that begins at `start`, without what lies behind a failure so far, and
     // appends its commands up to, but without EXEC; nothing if it has no messages. Values larger
     // than `value_bytes_max` (0: any) are answered at once.
     [[nodiscard]] Transaction plan(
@@ -67,6 +66,9 @@ public:
     void leave(std::string_view reason);
 
 private:
+    // Whether it has failed, or a message before it of its key has.
+    [[nodiscard]] bool is_stopped(std::size_t place) const;
+
     // Whether a message may share the transaction with those of its key that are already in it.
     [[nodiscard]] bool joins(OrderKey key, const std::string& stream);
 
@@ -76,7 +78,7 @@ private:
     std::size_t failures_ = 0;
     std::unordered_map<std::string, std::size_t> streams_;
     std::unordered_map<OrderKey, std::size_t> stream_of_key_;
-    std::unordered_set<OrderKey> failed_keys_;
+    std::unordered_map<OrderKey, std::size_t> failed_at_;  // the first failure of each key
 };
 
 }  // namespace outrider::redis

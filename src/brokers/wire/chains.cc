@@ -3,6 +3,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/assert.h"
+
 namespace outrider::wire {
 namespace {
 
@@ -25,8 +27,8 @@ Chains::Chains(std::span<const Envelope> envelopes) : followers_(envelopes.size(
     }
 }
 
-std::optional<std::size_t> Chains::next() {
-    if (!is_any_ready()) return std::nullopt;
+std::size_t Chains::next() {
+    OUTRIDER_ASSERT(is_any_ready());
     return ready_[next_++];
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,10 +18,11 @@ class Chains {
 public:
     explicit Chains(std::span<const Envelope> envelopes);
 
-    // Its place in the burst. Nothing: whatever is left waits for an acknowledgement.
-    [[nodiscard]] std::optional<std::size_t> next();
-
+    // If not, whatever is left waits for an acknowledgement.
     [[nodiscard]] bool is_any_ready() const { return next_ < ready_.size(); }
+
+    // The place in the burst of the next one that is ready.
+    [[nodiscard]] std::size_t next();
 
     // The message was taken: its key goes on.
     void acknowledged(std::size_t place);
