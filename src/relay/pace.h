@@ -9,8 +9,9 @@ namespace outrider {
 
 // How many messages the next turn may take: few at first, for latency; twice as many while claims
 // come back full, since the fixed cost of a turn is spread over them; one after the broker went
-// silent, so that a message that breaks the link is alone when it does. A value; no thread, no
-// clock.
+// silent, so that a message that breaks the link is alone when it does. And how long to rest after
+// a turn that took all there was: messages that come one by one are cheaper in company. A value; no
+// thread, no clock.
 class Pace {
 public:
     explicit Pace(const BatchLimits& limits) : limits_(limits) { calm(); }
@@ -21,11 +22,29 @@ public:
     void calm() { messages_ = std::max(messages_, std::min(kFirst, limits_.messages)); }
     void shrink() { messages_ = 1; }
 
+    // After a turn with so many messages, whose claim and settle have taken `store_time`. What they
+    // took longer than the quickest of late, they waited for a processor or a disk that the
+    // application was using: then a turn for many is worth waiting for. Where there is room for
+    // both, or few messages come, latency counts.
+    [[nodiscard]] Duration rest_after(std::size_t messages, Duration store_time) {
+        quickest_ = std::min(quickest_ + quickest_ / kForgets + Duration(1), store_time);
+        const Duration company = kPerMessage * static_cast<Duration::rep>(messages);
+        const Duration crowd = (store_time - quickest_) * kPatience;
+        return std::clamp(std::min(company, crowd), kRestFirst, kRestMax);
+    }
+
+    static constexpr Duration kRestFirst = std::chrono::microseconds(1000);
+    static constexpr Duration kRestMax = std::chrono::milliseconds(10);
+
 private:
     static constexpr std::size_t kFirst = 256;
+    static constexpr int kForgets = 1000;  // turns until the quickest has doubled, about
+    static constexpr int kPatience = 4;
+    static constexpr Duration kPerMessage = std::chrono::microseconds(100);
 
     BatchLimits limits_;
     std::size_t messages_ = 1;
+    Duration quickest_ = std::chrono::hours(1);
 };
 
 }  // namespace outrider

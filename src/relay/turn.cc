@@ -39,8 +39,10 @@ private:
         Result<Batch> claimed = store_.claim(context_.limits);
         if (!claimed) return fail(Stage::claim, std::move(claimed).error());
         batch_ = std::move(claimed).value();
-        context_.observer.claimed(context_.destination, batch_, context_.clock.now() - start);
+        report_.store_time = context_.clock.now() - start;
+        context_.observer.claimed(context_.destination, batch_, report_.store_time);
         report_.full = batch_.full;
+        report_.messages = batch_.envelopes.size();
         if (batch_.next_due) report_.next_due = *batch_.next_due - batch_.now;
         if (batch_.held_elsewhere) report_.outcome = Outcome::held;
         if (batch_.paused) report_.outcome = Outcome::paused;
@@ -199,9 +201,9 @@ private:
             fail(Stage::settle, settled.error());
             return;
         }
-        context_.observer.settled(
-            context_.destination, static_cast<std::uint64_t>(messages), context_.clock.now() - start
-        );
+        const Duration took = context_.clock.now() - start;
+        report_.store_time += took;
+        context_.observer.settled(context_.destination, static_cast<std::uint64_t>(messages), took);
     }
 
     bool fail(Stage stage, Error error) {

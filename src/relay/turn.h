@@ -34,6 +34,8 @@ struct TurnReport {
     Outcome outcome = Outcome::idle;
     bool answered = false;             // the broker said something about at least one message
     bool full = false;                 // more is waiting
+    std::size_t messages = 0;          // that were claimed
+    Duration store_time{};             // of the claim and the settle
     std::optional<Duration> next_due;  // from now, when a parked message falls due
     Error error;                       // of the store; of the broker its text
 };

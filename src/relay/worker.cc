@@ -6,14 +6,6 @@ namespace outrider {
 
 using Outcome = TurnReport::Outcome;
 
-namespace {
-
-// After a turn that took all there was. Messages that come one by one are cheaper in company, and a
-// ring ends it.
-constexpr Duration kBreath = std::chrono::milliseconds(2);
-
-}  // namespace
-
 Worker::Worker(WorkerParts parts) : parts_(parts), pace_(parts.destination.batch) {
 }
 
@@ -109,7 +101,7 @@ MonoTime Worker::schedule(const TurnReport& report) {
         return parts_.clock.now();
     }
     pace_.calm();
-    return parts_.clock.now() + kBreath;
+    return parts_.clock.now() + pace_.rest_after(report.messages, report.store_time);
 }
 
 MonoTime Worker::after_fault(const TurnReport& report) {

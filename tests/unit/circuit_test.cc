@@ -1,5 +1,7 @@
 #include "relay/circuit.h"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "relay/pace.h"
@@ -73,6 +75,21 @@ TEST(Pace, StartsSmallDoublesAndGoesAloneAfterAFault) {
     pace.calm();
     EXPECT_EQ(pace.limits().messages, 256U);
     EXPECT_EQ(Pace({.messages = 3, .bytes = 1}).limits().messages, 3U);
+}
+
+TEST(Pace, RestsForCompanyOnlyWhereTheStoreIsCrowded) {
+    using std::chrono::milliseconds;
+    Pace pace({.messages = 1000, .bytes = 77});
+    EXPECT_EQ(pace.rest_after(100, milliseconds(1)), Pace::kRestFirst) << "the quickest so far";
+    EXPECT_EQ(pace.rest_after(1, milliseconds(100)), Pace::kRestFirst) << "few messages";
+    EXPECT_EQ(pace.rest_after(100, milliseconds(100)), Pace::kRestMax);
+    EXPECT_EQ(pace.rest_after(30, milliseconds(100)), milliseconds(3));
+    const Duration crowded = pace.rest_after(100, milliseconds(2));
+    EXPECT_GT(crowded, milliseconds(3)) << "four times what it took longer";
+    EXPECT_LE(crowded, milliseconds(4));
+    // A store that is slower for good is not a crowded one for good.
+    for (int turns = 0; turns < 10'000; ++turns) std::ignore = pace.rest_after(1, milliseconds(2));
+    EXPECT_EQ(pace.rest_after(100, milliseconds(2)), Pace::kRestFirst);
 }
 
 }  // namespace

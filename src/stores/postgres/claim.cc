@@ -18,6 +18,7 @@ enum LogColumn : int {
     kSegment,
     kMessageLane,
     kMessage,  // id, topic, key, type, payload, content_type, headers, occurred_at
+    kMessagePayload = kMessage + 4,
     kDeliverAfter = kMessage + 8,
     kOrderKey,
     kBlocked,
@@ -194,8 +195,10 @@ void ClaimReader::read_segments(std::string_view text) {
 
 void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
     const auto taken = static_cast<std::int64_t>(batch_.envelopes.size());
-    const bool over = rows.boolean(row, kOver) && window.rows > 0;
-    if (over || taken >= limits_.messages) {
+    const bool over = rows.boolean(row, kOver);
+    const auto bytes = static_cast<std::int64_t>(rows.bytes(row, kMessagePayload).size());
+    claim_.large_row = claim_.large_row || over || bytes > limits_.bytes_per_row;
+    if ((over && window.rows > 0) || taken >= limits_.messages) {
         window.cut = true;
         return;
     }

@@ -43,6 +43,7 @@ struct Claim final : Batch::Hold {
     std::vector<LaneWindow> windows;
     std::vector<Place> places;  // of each envelope
     std::set<int> segments;     // that may hold something for these lanes
+    bool large_row = false;     // one row has more bytes than its share
     bool paused = false;
 };
 
@@ -53,11 +54,15 @@ inline constexpr int kStoredTopics = 6;
 class ClaimReader {
 public:
     struct Limits {
-        std::int64_t lanes = 1;          // that the claim may lock
-        std::int64_t messages = 0;       // in all
-        std::int64_t parked = 0;         // of those, at most
-        std::int64_t parked_rows = 0;    // the statement's own limit
-        std::int64_t rows_per_lane = 0;  // the statement's own limit
+        std::int64_t lanes = 1;     // that the claim may lock
+        std::int64_t messages = 0;  // in all
+        std::int64_t parked = 0;    // of those, at most
+        // The statements' own limits.
+        std::int64_t parked_rows = 0;
+        std::int64_t parked_bytes = 0;
+        std::int64_t rows_per_lane = 0;
+        std::int64_t bytes_per_lane = 0;
+        std::int64_t bytes_per_row = 0;
     };
     ClaimReader(Order order, TopicFilter& filter, Limits limits, Batch& batch, Claim& claim)
         : order_(order),

@@ -14,6 +14,7 @@ constexpr Duration kPauseMax = std::chrono::milliseconds(100);
 
 // While there is so much traffic that every look finds something.
 constexpr Duration kPauseBusy = std::chrono::milliseconds(1);
+constexpr Duration kRestMax = std::chrono::milliseconds(20);
 
 // An empty claim is quicker than this: whoever was away for longer has made a turn.
 constexpr Duration kTurnTime = std::chrono::milliseconds(3);
@@ -34,7 +35,7 @@ public:
         std::unique_lock lock(doorbell_->mutex_);
         const auto is_called = [&] { return rung_ || seen_ != doorbell_->looks_; };
         const State state = doorbell_->state_;
-        if (state == State::lowered) until = doorbell_->clock_.now() + kPauseBusy;
+        if (state == State::lowered) until = next_busy_look(until);
         if (state == State::away) until = std::min(until, next_look());
         doorbell_->condition_.wait_until(lock, until, is_called);
         rung_ = false;
@@ -52,6 +53,13 @@ public:
     }
 
 private:
+    // Nobody rings while the bell is down. A worker that rests after a turn knows for how long; one
+    // that has found nothing would sleep for much longer.
+    [[nodiscard]] MonoTime next_busy_look(MonoTime until) const {
+        const MonoTime now = doorbell_->clock_.now();
+        return until - now <= kRestMax ? until : now + kPauseBusy;
+    }
+
     // The pause starts small after a turn and grows while nothing comes.
     [[nodiscard]] MonoTime next_look() {
         const MonoTime now = doorbell_->clock_.now();

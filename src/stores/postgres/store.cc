@@ -11,23 +11,9 @@
 namespace outrider::postgres {
 namespace {
 
-// A session that is idle in its transaction for longer than the broker may take has been frozen:
-// its lanes are freed by the server this much later.
-constexpr Duration kFreezeMargin = std::chrono::seconds(5);
-
-constexpr std::int64_t kRowsPerLaneMin = 64;
-
 // A lane whose next floor is this far behind gets a new one before its next window is opened (299
 // ms against 0.03 ms).
 constexpr std::int64_t kFloorLagMax = 10'000;
-
-std::string millis(Duration duration) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
-void unite(std::string& all, const std::string& branch) {
-    all += all.empty() ? branch : " union all " + branch;
-}
 
 }  // namespace
 
@@ -61,27 +47,16 @@ Result<std::unique_ptr<Store>> PostgresStore::open(
     if (!names) return names.error();
     Result<Connection> connection = Connection::open(options.conninfo);
     if (!connection) return connection.error();
-    std::unique_ptr<PostgresStore> store(new PostgresStore(
-        std::move(connection).value(), std::move(names).value(), options, destination
+    const Result<Registered> registered =
+        register_destination(*connection, *names, destination, lists);
+    if (!registered) return registered.error();
+    return std::unique_ptr<Store>(new PostgresStore(
+        std::move(connection).value(), std::move(names).value(), options, destination, *registered
     ));
-    if (Result<void> ready = store->prepare(lists); !ready) return ready.error();
-    return std::unique_ptr<Store>(std::move(store));
 }
 
 PostgresStore::~PostgresStore() {
     OUTRIDER_ASSERT(!turn_open_);
-}
-
-Result<void> PostgresStore::prepare(TopicLists& lists) {
-    const Result<Registered> registered =
-        register_destination(connection_, names_, destination_, lists);
-    if (!registered) return registered.error();
-    id_ = registered->id;
-    lanes_ = registered->lanes;
-    for (const std::string& topic : destination_.topics) takes_all_ = takes_all_ || topic == "*";
-    patterns_ = like_patterns(destination_.topics);
-    topics_ = topics_json(destination_.topics);
-    return {};
 }
 
 void PostgresStore::roll_back() {
@@ -89,98 +64,12 @@ void PostgresStore::roll_back() {
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
 }
 
-// One branch per segment that may hold something: a turn keeps a lock on every segment it names
-// until it commits, and a truncation has to wait for that.
-std::string PostgresStore::claim_sql() const {
-    const bool global = destination_.order == Order::global;
-    std::string late;
-    std::string late_lanes;
-    std::string range;
-    for (const int segment : segments_) {
-        const auto branch = [&](std::string_view sql, std::string_view lane) {
-            return Names::fill(Names::fill(sql, "segment", std::to_string(segment)), "lane", lane);
-        };
-        unite(late_lanes, branch(sql::claim_late_lanes, ""));
-        unite(
-            late,
-            branch(sql::claim_late, global ? "true" : "{schema}.lane_of(m.key, m.seq) = w.lane")
-        );
-        const std::string one = branch(sql::claim_range, global ? "a.lane" : "w.lane");
-        unite(
-            range,
-            !global ? one
-                    : "(select r.* from generate_series(0, " + std::to_string(lanes_ - 1) +
-                          ") as a(lane) cross join lateral " + one + " r order by seq limit $2)"
-        );
-    }
-    const std::string with_lanes = Names::fill(sql::claim_log, "late_lanes", late_lanes);
-    const std::string with_late = Names::fill(with_lanes, "late", late);
-    return names_.fill(Names::fill(with_late, "range", range));
-}
-
-void PostgresStore::add_claim(const ClaimReader::Limits& limits, std::int64_t bytes) {
-    const bool global = destination_.order == Order::global;
-    const std::int64_t lanes = global ? 1 : lanes_;
-    ArrayText locks;
-    ArrayText numbers;
-    const auto first = static_cast<std::int64_t>(dice_.pick(static_cast<std::uint64_t>(lanes)));
-    for (std::int64_t i = 0; i < lanes; ++i) {
-        const std::int64_t lane = (first + i) % lanes;
-        locks.add(lane_lock(names_, id_, lane));
-        numbers.add(lane);
-    }
-    const Duration patience = destination_.publish_deadline + kFreezeMargin;
-    pipeline_.add("begin", "begin isolation level read committed");
-    pipeline_.add(
-        "claim_settings",
-        std::string(sql::claim_settings),
-        Parameters()
-            .add(std::string_view(millis(patience)))
-            .add(std::string_view(options_.settle == Settle::fast ? "off" : "on"))
-            .add(std::string_view(millis(patience)))
-    );
-    pipeline_.add(
-        "claim_lock",
-        std::string(sql::claim_lock),
-        Parameters()
-            .add(std::string_view(locks.text()))
-            .add(std::string_view(numbers.text()))
-            .add(limits.lanes)
-    );
-    pipeline_.add(
-        "claim_due",
-        names_.fill(sql::claim_due),
-        Parameters().add(id_).add(limits.parked).add(limits.parked_rows).add(bytes / 2)
-    );
-    pipeline_.add(
-        "claim_log_" + segments_name_,
-        log_sql_,
-        Parameters()
-            .add(id_)
-            .add(limits.rows_per_lane)
-            .add(std::string_view(patterns_))
-            .add(std::max<std::int64_t>(bytes / limits.lanes, 1))
-            .add(global)
-            .add(std::string_view(topics_))
-            .add(takes_all_)
-    );
-    pipeline_.add("claim_end", std::string(sql::claim_end));
-}
-
-void PostgresStore::use_segments(std::set<int> segments) {
-    if (segments == segments_) return;
-    segments_ = std::move(segments);
-    segments_name_.clear();
-    for (const int segment : segments_) segments_name_ += std::to_string(segment);
-    log_sql_ = claim_sql();
-}
-
 Result<std::unique_ptr<Claim>> PostgresStore::read(
     const ClaimReader::Limits& limits,
-    const BatchLimits& asked,
     Batch& batch
 ) {
-    add_claim(limits, static_cast<std::int64_t>(asked.bytes));
+    const auto first = dice_.pick(static_cast<std::uint64_t>(registered_.lanes));
+    query_.add(pipeline_, limits, static_cast<std::int64_t>(first));
     turn_open_ = true;
     Result<std::vector<Rows>> results = pipeline_.finish();
     if (!results) {
@@ -189,24 +78,23 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
     }
     auto claim = std::make_unique<Claim>();
     claim->rows = std::move(results).value();
-    constexpr std::size_t kLock = 2;
-    constexpr std::size_t kDue = 3;
-    constexpr std::size_t kLog = 4;
-    if (claim->rows[kLock].boolean(0, 1)) {
+    const Rows& locked = claim->rows[ClaimQuery::kLock];
+    const Rows& log = claim->rows[ClaimQuery::kLog];
+    if (locked.boolean(0, 1)) {
         roll_back();
         return Error{
             Remedy::wait,
             "the server is a standby: it could hand out messages but never settle them"};
     }
-    Result<void> ours = check_owner(claim->rows[kLock], claim->rows[kLog]);
+    Result<void> ours = check_owner(locked, log);
     if (!ours) {
         roll_back();
         return ours.error();
     }
     ClaimReader reader(destination_.order, filter_, limits, batch, *claim);
-    reader.read_state(claim->rows[kLog]);
-    reader.read_parked(claim->rows[kDue]);
-    reader.read_log(claim->rows[kLog]);
+    reader.read_state(log);
+    reader.read_parked(claim->rows[ClaimQuery::kDue]);
+    reader.read_log(log);
     return claim;
 }
 
@@ -240,7 +128,7 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
         "settle_floor",
         names_.fill(sql::settle_floor),
         Parameters()
-            .add(id_)
+            .add(registered_.id)
             .add(std::string_view(lanes.text()))
             .add(std::string_view(turns.text()))
             .add(std::string_view(floors.text()))
@@ -252,35 +140,27 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
     return true;
 }
 
-ClaimReader::Limits PostgresStore::limits_for(const BatchLimits& asked, std::int64_t lanes) {
-    const auto messages = static_cast<std::int64_t>(asked.messages);
-    ClaimReader::Limits limits;
-    limits.lanes = lanes;
-    limits.messages = messages;
-    limits.parked = std::max<std::int64_t>(messages / 2, 1);
-    limits.parked_rows = limits.parked * 2;
-    // A lane may have all there is: a small batch is not cut into sixteen parts.
-    limits.rows_per_lane = std::max(messages / lanes, std::min(messages, kRowsPerLaneMin));
-    return limits;
-}
-
 Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
     OUTRIDER_ASSERT(!turn_open_);
-    if (segments_.empty()) use_segments({1});
-    const std::int64_t all = destination_.order == Order::global ? 1 : lanes_;
+    const std::int64_t all = destination_.order == Order::global ? 1 : registered_.lanes;
     const auto workers = static_cast<std::int64_t>(destination_.workers);
     std::int64_t lanes = (all + workers - 1) / workers;
     bool raised = false;
-    // A segment may come in between, a floor may have to be raised, and whoever rang may have meant
-    // other lanes than our share: each makes one more look necessary.
+    // A segment may come in between, a row may be too large for its share, a floor may have to be
+    // raised, and whoever rang may have meant other lanes than ours: each makes one more look
+    // necessary.
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
-        Result<std::unique_ptr<Claim>> claim = read(limits_for(asked, lanes), asked, batch);
+        Result<std::unique_ptr<Claim>> claim = read(query_.limits(asked, lanes), batch);
         if (!claim) return claim.error();
         const std::set<int>& needed = (*claim)->segments;
-        if (!std::includes(segments_.begin(), segments_.end(), needed.begin(), needed.end())) {
+        if (!query_.covers(needed)) {
             roll_back();
-            use_segments(needed);
+            query_.use_segments(needed);
+            continue;
+        }
+        if (!query_.met((*claim)->large_row)) {
+            roll_back();
             continue;
         }
         if (!raised) {
@@ -292,7 +172,7 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
         if (has_work(**claim, batch)) return hand_out(std::move(claim).value(), std::move(batch));
         roll_back();
         // One that sleeps now must not lock, in its next turn, what its lanes have passed before.
-        if (!needed.empty()) use_segments(needed);
+        if (!needed.empty()) query_.use_segments(needed);
         batch.held_elsewhere = (*claim)->windows.empty();
         batch.paused = (*claim)->paused;
         batch.full = false;
@@ -322,12 +202,12 @@ Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {
 
 Result<void> PostgresStore::settle(Batch batch, std::span<const Settlement> settlements) {
     auto& turn = dynamic_cast<OpenTurn&>(*batch.hold);
-    Settler(pipeline_, names_, id_).add(batch, *turn.claim, settlements);
+    Settler(pipeline_, names_, registered_.id).add(batch, *turn.claim, settlements);
     pipeline_.add("commit", "commit");
     turn.over();
     turn_open_ = false;
     const Result<std::vector<Rows>> settled = pipeline_.finish();
-    if (!next_segments_.empty()) use_segments(next_segments_);
+    if (!next_segments_.empty()) query_.use_segments(next_segments_);
     if (settled) return {};
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
     return settled.error();

@@ -6,6 +6,7 @@
 #include "core/store.h"
 #include "core/topics.h"
 #include "stores/postgres/claim.h"
+#include "stores/postgres/claim_query.h"
 #include "stores/postgres/names.h"
 #include "stores/postgres/options.h"
 #include "stores/postgres/pipeline.h"
@@ -40,36 +41,28 @@ private:
         Connection connection,
         Names names,
         StoreOptions options,
-        const Destination& destination
+        const Destination& destination,
+        const Registered& registered
     )
         : connection_(std::move(connection)),
           names_(std::move(names)),
           options_(std::move(options)),
           destination_(destination),
           filter_(destination.topics),
+          registered_(registered),
           pipeline_(connection_),
+          query_(names_, options_, destination_, registered_),
           dice_(random_seed()) {}
 
-    [[nodiscard]] Result<void> prepare(TopicLists& lists);
     [[nodiscard]] Result<std::unique_ptr<Claim>> read(
         const ClaimReader::Limits& limits,
-        const BatchLimits& asked,
         Batch& batch
     );
     [[nodiscard]] Result<void> check_owner(const Rows& locked, const Rows& log) const;
-    void add_claim(const ClaimReader::Limits& limits, std::int64_t bytes);
-    [[nodiscard]] std::string claim_sql() const;
-
-    // Which segments the next claim reads.
-    void use_segments(std::set<int> segments);
 
     // Gives lanes that have fallen far behind a new floor, and commits. True: done, so claim again.
     [[nodiscard]] Result<bool> raise_floors(const Claim& claim);
 
-    [[nodiscard]] static ClaimReader::Limits limits_for(
-        const BatchLimits& asked,
-        std::int64_t lanes
-    );
     [[nodiscard]] static bool has_work(const Claim& claim, const Batch& batch);
     [[nodiscard]] Batch hand_out(std::unique_ptr<Claim> claim, Batch batch);
     void roll_back();
@@ -79,17 +72,11 @@ private:
     const StoreOptions options_;
     const Destination destination_;
     TopicFilter filter_;
+    const Registered registered_;
     Pipeline pipeline_;
+    ClaimQuery query_;
     SeededDice dice_;
-    std::int64_t id_ = 0;          // of the destination
-    std::int64_t lanes_ = 0;       // of the log
-    std::set<int> segments_;       // that the claim names
-    std::set<int> next_segments_;  // that are enough for the next one
-    std::string segments_name_;
-    std::string log_sql_;   // claim_log.sql with its branches
-    std::string patterns_;  // of the topics, for LIKE
-    std::string topics_;    // as the database has them
-    bool takes_all_ = false;
+    std::set<int> next_segments_;  // that are enough for the next claim
     bool turn_open_ = false;
 };
 

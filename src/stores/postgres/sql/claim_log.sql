@@ -2,13 +2,15 @@
 -- lane (seq is null; its state in the place of the topic, the present moment and the next due one in those of the
 -- times), then the messages. Leans on (lane, seq) and (xid, lane, seq) of each
 -- segment; takes share locks on the segments it names, and no transaction id. $1: destination, $2: rows per
--- lane, $3: patterns of its topics (LIKE), $4: bytes per lane, $5: whether the destination has one order for
--- everything, $6: its topics, as a list in JSON, $7: whether it takes every topic.
+-- lane, $3: patterns of its topics (LIKE), $4: bytes per lane, or per row (weight), $5: whether
+-- the destination has one order for everything, $6: its topics, as a list in JSON, $7: whether it takes every topic.
 --
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
 -- for every row otherwise; only ids that have ended are looked up, once for all lanes (e: the lanes that each wrote to;
 -- 32 of its rows stand for any lane), then where they wrote; every branch has its own limit, since a union without it
--- sorts the backlog; u bounds the scan. Payloads of other topics, and those beyond the byte limit, are not sent.
+-- sorts the backlog; u bounds the scan; a held key is looked up in order, as if there could be more than one, since a
+-- plan made while nothing is parked would take any other index, or hash them all (100,000 keys: 34 ms). Payloads of
+-- other topics, and those beyond the byte limit, are not sent.
 with c as materialized (
     select l.lane, n.turn, n.p::text::pg_snapshot as p, n.f, n.s::text::pg_snapshot as s, n.sf, n.u, n.last, n.nf,
         pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv
@@ -36,12 +38,12 @@ x as materialized (
     from c),
 w as materialized (select *, open or lv > f or ended <> '{}' or lags as work from x),
 h as materialized (
-    select exists (select from {schema}.parked_key where destination = $1
-        and lane = any (current_setting('outrider.lanes')::smallint[])) as held,
-    (select min(k.due_at) from unnest(current_setting('outrider.lanes')::smallint[]) as l(lane)
+    select g.held, case when g.held then (
+        select min(k.due_at) from unnest(current_setting('outrider.lanes')::smallint[]) as l(lane)
         cross join lateral (select due_at from {schema}.parked_key
-            where destination = $1 and lane = l.lane and due_at > {now}
-            order by due_at limit 1) k) as next_due)
+            where destination = $1 and lane = l.lane and due_at > (select {now})
+            order by due_at limit 1) k) end as next_due
+    from (select exists (select from {schema}.parked_key where destination = $1) as held) g)
 select w.lane, null::bigint as seq, null::integer, null::smallint, null::uuid,
     array_to_string(array[w.turn::text, w.s::text, w.sf::text, w.u::text, w.lv::text, w.last::text, w.work::text,
         w.needed, (select paused from {schema}.destination where id = $1)::text, w.open::text, w.nf::text,
@@ -52,14 +54,14 @@ select w.lane, null::bigint as seq, null::integer, null::smallint, null::uuid,
 from w cross join h
 union all
 select w.lane, m.seq, m.segment, m.lane, m.id, m.topic, m.key, m.type,
-    case when m.before <= $4 and ($7 or m.topic like any ($3)) then m.payload end,
+    case when m.weight <= $4 and ($7 or m.topic like any ($3)) then m.payload end,
     m.content_type, m.headers, m.occurred_at, m.deliver_after, m.order_key,
-    h.held and exists (select from {schema}.parked_key k where k.destination = $1
-        and k.order_key = case when $5 then 0 else m.order_key end),
-    m.before > $4
+    h.held and (select true from {schema}.parked_key k where k.destination = $1
+        and k.order_key between case when $5 then 0 else m.order_key end and case when $5 then 0 else m.order_key end
+        order by k.order_key limit 1) is not null,
+    m.weight > $4
 from h cross join w cross join lateral (
-    select z.*, sum(octet_length(z.payload)) over (order by z.seq rows unbounded preceding)
-            - octet_length(z.payload) as before,
+    select z.*, {weight} as weight,
         case when coalesce(z.key, '') = '' then null
             else hashtextextended(z.topic, hashtextextended(z.key, 0)) end as order_key
     from (
