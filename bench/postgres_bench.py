@@ -26,7 +26,8 @@ STEP = 100_000  # messages of one filling transaction
 KEYS = 1000
 
 BUSINESS = "insert into orders (customer, amount) values ('ada', 42)"
-BARE = "insert into bare (key, payload) values ('ada', repeat('x', 200)::bytea)"
+BARE = ("insert into bare (topic, key, payload) "
+        "values ('orders.placed', 'customer-' || :client_id, repeat('x', 200)::bytea)")
 MESSAGE = ("insert into outrider.message (topic, key, payload) "
            "values ('orders.placed', 'customer-' || :client_id, repeat('x', 200)::bytea)")
 NUMBER = r"(\d+(?:\.\d+)?)"
@@ -49,7 +50,7 @@ class Bench:
             file.write(f'[store]\nurl = "{self.server.url}"\n[[destination]]\nname = "all"\nbroker = "null:"\n')
         self.migrate()
         self.ask("create table orders (id bigserial primary key, customer text, amount int)")
-        self.ask("create table bare (id bigserial primary key, key text, payload bytea)")
+        self.ask("create table bare (id bigserial primary key, topic text, key text, payload bytea)")
 
     def migrate(self):
         self.ask("drop schema if exists outrider cascade")

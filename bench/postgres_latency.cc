@@ -3,6 +3,7 @@
 //
 //     postgres_latency CONNINFO RATE SECONDS
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -36,8 +37,7 @@ std::int64_t now() {
         .count();
 }
 
-void run(PGconn* connection, const std::string& sql) {
-    PGresult* result = PQexec(connection, sql.c_str());
+void check(PGconn* connection, PGresult* result) {
     const bool good = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
     if (good) return;
@@ -45,18 +45,37 @@ void run(PGconn* connection, const std::string& sql) {
     std::exit(1);
 }
 
+// Statements by these names are prepared, as a driver would do.
+constexpr std::array<std::array<const char*, 2>, 4> kStatements = {{
+    {"begin", "begin"},
+    {"order", "insert into orders (customer, amount) values ('ada', 42)"},
+    {"message",
+     "insert into outrider.message (topic, key, payload) values ('orders.placed', $1, $2)"},
+    {"commit", "commit"},
+}};
+
+void run(PGconn* connection, const char* name, const std::vector<std::string>& parameters = {}) {
+    std::vector<const char*> values;
+    for (const std::string& parameter : parameters) values.push_back(parameter.c_str());
+    const int count = static_cast<int>(values.size());
+    check(connection, PQexecPrepared(connection, name, count, values.data(), nullptr, nullptr, 0));
+}
+
 void write_all(const char* conninfo, Times& times, std::size_t first, Steady::duration pause) {
     PGconn* connection = PQconnectdb(conninfo);
+    for (const auto& [name, sql] : kStatements) {
+        check(connection, PQprepare(connection, name, sql, 0, nullptr));
+    }
     const std::string filler(200, 'x');
-    Steady::time_point next = Steady::now();
+    // Not all at the same moment.
+    Steady::time_point next = Steady::now() + pause * first / kWriters;
     for (std::size_t i = first; i < times.sent.size(); i += kWriters) {
         std::this_thread::sleep_until(next);
         next = std::max(next + pause, Steady::now() - std::chrono::seconds(1));
         const std::string key = std::to_string(i % 1000);
-        run(connection,
-            "begin; insert into orders (customer, amount) values ('ada', 42); "
-            "insert into outrider.message (topic, key, payload) values ('orders.placed', '" +
-                key + "', '" + std::to_string(i) + " " + filler + "')");
+        run(connection, "begin");
+        run(connection, "order");
+        run(connection, "message", {key, std::to_string(i) + " " + filler});
         times.sent[i] = now();
         run(connection, "commit");
         times.committed[i] = now();

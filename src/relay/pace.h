@@ -25,22 +25,22 @@ public:
     // After a turn with so many messages, whose claim and settle have taken `store_time`. What they
     // took longer than the quickest of late, they waited for a processor or a disk that the
     // application was using: then a turn for many is worth waiting for. Where there is room for
-    // both, or few messages come, latency counts.
+    // both, or only a few messages come at a time, latency counts, and there is no rest.
     [[nodiscard]] Duration rest_after(std::size_t messages, Duration store_time) {
         quickest_ = std::min(quickest_ + quickest_ / kForgets + Duration(1), store_time);
-        const Duration company = kPerMessage * static_cast<Duration::rep>(messages);
+        const auto company = static_cast<Duration::rep>(std::max(messages, kFew) - kFew);
         const Duration crowd = (store_time - quickest_) * kPatience;
-        return std::clamp(std::min(company, crowd), kRestFirst, kRestMax);
+        return std::min({kRestPerMessage * company, crowd, kRestMax});
     }
 
-    static constexpr Duration kRestFirst = std::chrono::microseconds(1000);
     static constexpr Duration kRestMax = std::chrono::milliseconds(10);
 
 private:
     static constexpr std::size_t kFirst = 256;
     static constexpr int kForgets = 1000;  // turns until the quickest has doubled, about
     static constexpr int kPatience = 4;
-    static constexpr Duration kPerMessage = std::chrono::microseconds(100);
+    static constexpr std::size_t kFew = 12;
+    static constexpr Duration kRestPerMessage = std::chrono::microseconds(200);
 
     BatchLimits limits_;
     std::size_t messages_ = 1;

@@ -44,6 +44,7 @@ enum StatePart : std::size_t {
     kKnownFloor,
     kPassedFloor,
     kLags,
+    kHeld,
     kStateParts,
 };
 
@@ -181,6 +182,7 @@ void ClaimReader::read_lane(const Rows& rows, int row) {
                    window.next_floor - number(kPassedFloor) > kEmptyLagMax;
     read_segments(state[kNeeded]);
     claim_.paused = state[kPaused] == "true";
+    claim_.held = state[kHeld] == "true";
     batch_.now = from_server_time(rows.integer(row, kNow));
     batch_.next_due = maybe_time(rows, row, kNextDue);
     claim_.windows.push_back(std::move(window));

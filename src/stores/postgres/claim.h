@@ -44,6 +44,7 @@ struct Claim final : Batch::Hold {
     std::vector<Place> places;  // of each envelope
     std::set<int> segments;     // that may hold something for these lanes
     bool large_row = false;     // one row has more bytes than its share
+    bool held = false;          // something of the destination is parked, or held by a dead letter
     bool paused = false;
 };
 

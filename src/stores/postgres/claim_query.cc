@@ -74,16 +74,22 @@ bool ClaimQuery::covers(const std::set<int>& segments) const {
     return std::includes(segments_.begin(), segments_.end(), segments.begin(), segments.end());
 }
 
-bool ClaimQuery::met(bool large_row) {
-    const bool weighed = weighs_for_ > 0;
-    weighs_for_ = large_row ? kWeighedClaims : std::max(weighs_for_ - 1, 0);
-    if (weighed != (weighs_for_ > 0)) write();
-    return weighed || !large_row;
+bool ClaimQuery::met(const Claim& claim) {
+    if (claim.windows.empty()) return true;  // every lane was in other hands: nothing was seen
+    const bool saw_all = (reads_parked_ || !claim.held) && (weighs() || !claim.large_row);
+    reads_parked_ = claim.held;
+    weighs_for_ = claim.large_row ? kWeighedClaims : std::max(weighs_for_ - 1, 0);
+    write();
+    return saw_all;
 }
 
 void ClaimQuery::write() {
-    log_name_ = weighs_for_ > 0 ? "claim_weighed_" : "claim_log_";
-    for (const int segment : segments_) log_name_ += std::to_string(segment);
+    std::string name = "claim_log_";
+    for (const int segment : segments_) name += std::to_string(segment);
+    if (weighs()) name += "_weighed";
+    if (reads_parked_) name += "_parked";
+    if (name == log_name_) return;
+    log_name_ = name;
     log_sql_ = log_sql();
 }
 
@@ -104,12 +110,39 @@ std::string ClaimQuery::log_sql() const {
     std::string sql = Names::fill(sql::claim_log, "late_lanes", late_lanes);
     sql = Names::fill(sql, "late", late);
     sql = Names::fill(sql, "range", range);
-    const auto weight = weighs_for_ > 0 ? sql::claim_weight_lane : sql::claim_weight_row;
-    return names_.fill(Names::fill(sql, "weight", weight));
+    sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_lane : sql::claim_weight_row);
+    sql = Names::fill(sql, "next_due", reads_parked_ ? sql::claim_next_due : "null::timestamptz");
+    sql = Names::fill(sql, "blocked", reads_parked_ ? sql::claim_blocked : "false");
+    return names_.fill(sql);
 }
 
-void ClaimQuery::add(Pipeline& pipeline, const ClaimReader::Limits& limits, std::int64_t first)
-    const {
+Parameters ClaimQuery::settings(bool local) const {
+    const std::string patience = millis(destination_.publish_deadline + kFreezeMargin);
+    return Parameters()
+        .add(std::string_view(patience))
+        .add(std::string_view(options_.settle == Settle::fast ? "off" : "on"))
+        .add(std::string_view(patience))
+        .add(local);
+}
+
+Result<void> ClaimQuery::set_up(const Connection& connection) const {
+    const Result<Rows> done = connection.run(std::string(sql::claim_settings), settings(false));
+    if (!done) return done.error();
+    return {};
+}
+
+ClaimQuery::Places ClaimQuery::add(
+    Pipeline& pipeline,
+    const ClaimReader::Limits& limits,
+    std::int64_t first,
+    bool pooled
+) const {
+    Places places;
+    std::size_t count = 0;
+    const auto next = [&](const std::string& name, const std::string& sql, const Parameters& p) {
+        pipeline.add(name, sql, p);
+        return count++;
+    };
     const std::int64_t lanes = is_global() ? 1 : registered_.lanes;
     ArrayText locks;
     ArrayText numbers;
@@ -118,17 +151,9 @@ void ClaimQuery::add(Pipeline& pipeline, const ClaimReader::Limits& limits, std:
         locks.add(lane_lock(names_, registered_.id, lane));
         numbers.add(lane);
     }
-    const std::string patience = millis(destination_.publish_deadline + kFreezeMargin);
-    pipeline.add("begin", "begin isolation level read committed");
-    pipeline.add(
-        "claim_settings",
-        std::string(sql::claim_settings),
-        Parameters()
-            .add(std::string_view(patience))
-            .add(std::string_view(options_.settle == Settle::fast ? "off" : "on"))
-            .add(std::string_view(patience))
-    );
-    pipeline.add(
+    next("begin", "begin isolation level read committed", {});
+    if (pooled) next("claim_settings", std::string(sql::claim_settings), settings(true));
+    places.lock = next(
         "claim_lock",
         std::string(sql::claim_lock),
         Parameters()
@@ -136,28 +161,31 @@ void ClaimQuery::add(Pipeline& pipeline, const ClaimReader::Limits& limits, std:
             .add(std::string_view(numbers.text()))
             .add(limits.lanes)
     );
-    pipeline.add(
-        "claim_due",
-        names_.fill(sql::claim_due),
-        Parameters()
-            .add(registered_.id)
-            .add(limits.parked)
-            .add(limits.parked_rows)
-            .add(limits.parked_bytes)
-    );
-    pipeline.add(
+    if (reads_parked_) {
+        places.due = next(
+            "claim_due",
+            names_.fill(sql::claim_due),
+            Parameters()
+                .add(registered_.id)
+                .add(limits.parked)
+                .add(limits.parked_rows)
+                .add(limits.parked_bytes)
+        );
+    }
+    places.log = next(
         log_name_,
         log_sql_,
         Parameters()
             .add(registered_.id)
             .add(limits.rows_per_lane)
             .add(std::string_view(patterns_))
-            .add(weighs_for_ > 0 ? limits.bytes_per_lane : limits.bytes_per_row)
+            .add(weighs() ? limits.bytes_per_lane : limits.bytes_per_row)
             .add(is_global())
             .add(std::string_view(topics_))
             .add(takes_all_)
     );
-    pipeline.add("claim_end", std::string(sql::claim_end));
+    next("claim_end", std::string(sql::claim_end), {});
+    return places;
 }
 
 }  // namespace outrider::postgres

@@ -10,14 +10,17 @@
 
 namespace outrider::postgres {
 
-// The statements of a claim, as they have to be just now: which segments they name, and whether
-// they add up the bytes of what they read.
+// The statements of a claim, as they have to be just now: which segments they name, whether they
+// look at what is parked, and whether they add up the bytes of what they read. Most logs hold small
+// messages, nothing of them parked, and then a claim costs half.
 class ClaimQuery {
 public:
     // Results of the statements, by their places in the pipeline.
-    static constexpr std::size_t kLock = 2;
-    static constexpr std::size_t kDue = 3;
-    static constexpr std::size_t kLog = 4;
+    struct Places {
+        std::size_t lock = 0;
+        std::size_t due = 0;  // none: 0
+        std::size_t log = 0;
+    };
 
     ClaimQuery(
         const Names& names,
@@ -29,22 +32,32 @@ public:
     // What the statements may return. `lanes`: to be locked.
     [[nodiscard]] ClaimReader::Limits limits(const BatchLimits& asked, std::int64_t lanes) const;
 
+    // What holds for the whole session. To be run once, unless a pooler stands in between.
+    [[nodiscard]] Result<void> set_up(const Connection& connection) const;
+
     // Lanes are tried in turn from the `first`.
-    void add(Pipeline& pipeline, const ClaimReader::Limits& limits, std::int64_t first) const;
+    [[nodiscard]] Places add(
+        Pipeline& pipeline,
+        const ClaimReader::Limits& limits,
+        std::int64_t first,
+        bool pooled
+    ) const;
 
     // Names these segments from now on. A turn keeps a lock on every segment it names until it
     // commits, and a truncation has to wait for that.
     void use_segments(const std::set<int>& segments);
     [[nodiscard]] bool covers(const std::set<int>& segments) const;
 
-    // Told whether a claim met a row that is larger than its share. While none has for long, each
-    // row has a limit of its own; the sum over a lane costs a quarter of the claim (0.5 of 2
-    // microseconds a message). False: what was read is not to be used, since rows are missing.
-    [[nodiscard]] bool met(bool large_row);
+    // Told what a claim met. False: it has missed something, so that it has to be made again, with
+    // the statements as they are now. What was met once is looked for until it is gone: parked
+    // messages until nothing is parked, large rows for some claims more.
+    [[nodiscard]] bool met(const Claim& claim);
 
 private:
     void write();
     [[nodiscard]] std::string log_sql() const;
+    [[nodiscard]] Parameters settings(bool local) const;
+    [[nodiscard]] bool weighs() const { return weighs_for_ > 0; }
     [[nodiscard]] bool is_global() const { return destination_.order == Order::global; }
 
     const Names& names_;
@@ -55,6 +68,7 @@ private:
     std::string topics_;    // as the database has them
     bool takes_all_ = false;
     std::set<int> segments_ = {1};
+    bool reads_parked_ = true;
     int weighs_for_ = 0;    // so many claims more
     std::string log_name_;  // of claim_log.sql with its branches
     std::string log_sql_;

@@ -50,9 +50,13 @@ Result<std::unique_ptr<Store>> PostgresStore::open(
     const Result<Registered> registered =
         register_destination(*connection, *names, destination, lists);
     if (!registered) return registered.error();
-    return std::unique_ptr<Store>(new PostgresStore(
+    std::unique_ptr<PostgresStore> store(new PostgresStore(
         std::move(connection).value(), std::move(names).value(), options, destination, *registered
     ));
+    if (store->connection_.is_pooled()) return std::unique_ptr<Store>(std::move(store));
+    const Result<void> set_up = store->query_.set_up(store->connection_);
+    if (!set_up) return set_up.error();
+    return std::unique_ptr<Store>(std::move(store));
 }
 
 PostgresStore::~PostgresStore() {
@@ -69,7 +73,8 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
     Batch& batch
 ) {
     const auto first = dice_.pick(static_cast<std::uint64_t>(registered_.lanes));
-    query_.add(pipeline_, limits, static_cast<std::int64_t>(first));
+    const ClaimQuery::Places places =
+        query_.add(pipeline_, limits, static_cast<std::int64_t>(first), connection_.is_pooled());
     turn_open_ = true;
     Result<std::vector<Rows>> results = pipeline_.finish();
     if (!results) {
@@ -78,8 +83,8 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
     }
     auto claim = std::make_unique<Claim>();
     claim->rows = std::move(results).value();
-    const Rows& locked = claim->rows[ClaimQuery::kLock];
-    const Rows& log = claim->rows[ClaimQuery::kLog];
+    const Rows& locked = claim->rows[places.lock];
+    const Rows& log = claim->rows[places.log];
     if (locked.boolean(0, 1)) {
         roll_back();
         return Error{
@@ -93,7 +98,7 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
     }
     ClaimReader reader(destination_.order, filter_, limits, batch, *claim);
     reader.read_state(log);
-    reader.read_parked(claim->rows[ClaimQuery::kDue]);
+    if (places.due > 0) reader.read_parked(claim->rows[places.due]);
     reader.read_log(log);
     return claim;
 }
@@ -146,9 +151,9 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
     const auto workers = static_cast<std::int64_t>(destination_.workers);
     std::int64_t lanes = (all + workers - 1) / workers;
     bool raised = false;
-    // A segment may come in between, a row may be too large for its share, a floor may have to be
-    // raised, and whoever rang may have meant other lanes than ours: each makes one more look
-    // necessary.
+    // A segment may come in between, a row may be too large for its share, something may have been
+    // parked, a floor may have to be raised, and whoever rang may have meant other lanes than ours:
+    // each makes one more look necessary.
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
         Result<std::unique_ptr<Claim>> claim = read(query_.limits(asked, lanes), batch);
@@ -159,7 +164,7 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
             query_.use_segments(needed);
             continue;
         }
-        if (!query_.met((*claim)->large_row)) {
+        if (!query_.met(**claim)) {
             roll_back();
             continue;
         }

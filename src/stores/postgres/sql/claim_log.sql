@@ -8,9 +8,9 @@
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
 -- for every row otherwise; only ids that have ended are looked up, once for all lanes (e: the lanes that each wrote to;
 -- 32 of its rows stand for any lane), then where they wrote; every branch has its own limit, since a union without it
--- sorts the backlog; u bounds the scan; a held key is looked up in order, as if there could be more than one, since a
--- plan made while nothing is parked would take any other index, or hash them all (100,000 keys: 34 ms). Payloads of
--- other topics, and those beyond the byte limit, are not sent.
+-- sorts the backlog; u bounds the scan. What is needed only when something is parked (next_due, blocked), or when rows
+-- are large (weight), is filled in only then: the plan is set up for every claim. Payloads of other topics, and those
+-- beyond the byte limit, are not sent.
 with c as materialized (
     select l.lane, n.turn, n.p::text::pg_snapshot as p, n.f, n.s::text::pg_snapshot as s, n.sf, n.u, n.last, n.nf,
         pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv
@@ -37,30 +37,23 @@ x as materialized (
             and (g.closed_by is null or g.closed_by > pg_snapshot_xmin(p)))::text as needed
     from c),
 w as materialized (select *, open or lv > f or ended <> '{}' or lags as work from x),
-h as materialized (
-    select g.held, case when g.held then (
-        select min(k.due_at) from unnest(current_setting('outrider.lanes')::smallint[]) as l(lane)
-        cross join lateral (select due_at from {schema}.parked_key
-            where destination = $1 and lane = l.lane and due_at > (select {now})
-            order by due_at limit 1) k) end as next_due
-    from (select exists (select from {schema}.parked_key where destination = $1) as held) g)
+d as materialized (
+    select paused, case when topics <> $6::jsonb then topics::text end as other_topics,
+        exists (select from {schema}.parked_key where destination = $1) as held
+    from {schema}.destination where id = $1)
 select w.lane, null::bigint as seq, null::integer, null::smallint, null::uuid,
     array_to_string(array[w.turn::text, w.s::text, w.sf::text, w.u::text, w.lv::text, w.last::text, w.work::text,
-        w.needed, (select paused from {schema}.destination where id = $1)::text, w.open::text, w.nf::text,
-        w.f::text, w.lags::text], '|', ''),
-    (select topics::text from {schema}.destination where id = $1 and topics <> $6::jsonb),
-    null::text, null::bytea, null::text, null::jsonb, {now}, h.next_due,
-    null::bigint, null::boolean, null::boolean
-from w cross join h
+        w.needed, d.paused::text, w.open::text, w.nf::text, w.f::text, w.lags::text, d.held::text], '|', ''),
+    d.other_topics, null::text, null::bytea, null::text, null::jsonb, {now}, {next_due}, null::bigint, null::boolean,
+    null::boolean
+from w left join d on true
 union all
 select w.lane, m.seq, m.segment, m.lane, m.id, m.topic, m.key, m.type,
     case when m.weight <= $4 and ($7 or m.topic like any ($3)) then m.payload end,
     m.content_type, m.headers, m.occurred_at, m.deliver_after, m.order_key,
-    h.held and (select true from {schema}.parked_key k where k.destination = $1
-        and k.order_key between case when $5 then 0 else m.order_key end and case when $5 then 0 else m.order_key end
-        order by k.order_key limit 1) is not null,
+    {blocked},
     m.weight > $4
-from h cross join w cross join lateral (
+from w cross join lateral (
     select z.*, {weight} as weight,
         case when coalesce(z.key, '') = '' then null
             else hashtextextended(z.topic, hashtextextended(z.key, 0)) end as order_key
