@@ -5,6 +5,9 @@ JOBS ?= $(shell nproc)
 # Tests wait more than they work.
 TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 1)
 
+# Where the tests' servers put their files.
+test-shipped test-asan test-tsan test-release: export TMPDIR := $(shell tools/scratch.sh)
+
 # Suites with threads, and servers where they need them: what the thread sanitizer is built for.
 BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
 TSAN_TESTS := conformance_test relay_test inbox_test table_test $(BROKER_TESTS) \

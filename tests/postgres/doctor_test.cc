@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "postgres/log.h"
+#include "stores/postgres/bell_line.h"
 
 namespace outrider {
 namespace {
@@ -61,6 +63,7 @@ TEST(PostgresDoctorRules, SayOneThingForEachHarm) {
         {"replication_slot", Gravity::warning, [](auto& f) { f.idle_slots = {"old"}; }},
         {"async_standby", Gravity::hint, [](auto& f) { f.async_standbys = 1; }},
         {"sequence_cache", Gravity::fault, [](auto& f) { f.sequence_cache = 10; }},
+        {"bell", Gravity::warning, [](auto& f) { f.rings_for_nobody = true; }},
         {"long_transaction",
          Gravity::warning,
          [](auto& f) {
@@ -131,6 +134,7 @@ TEST_F(PostgresDoctor, SeesWhatWasChangedByHand) {
     expect_noticed(
         "autovacuum", "alter table outrider.parked set (autovacuum_enabled = off)", "parked"
     );
+    expect_noticed("bell", "select setval('outrider.bell', 1)", "a relay that is gone");
     expect_noticed("identity", "update outrider.setting set database_oid = 1", "another database");
     expect_noticed(
         "roles", "revoke usage on schema outrider from outrider_writer", "outrider_writer"
@@ -188,6 +192,18 @@ TEST_F(PostgresDoctor, NamesTransactionsThatHoldBackTruncation) {
     EXPECT_NE(all.find("pid " + pid + " of postgres"), std::string::npos) << all;
     EXPECT_NE(all.find("prepared transaction 'doctor' of postgres"), std::string::npos) << all;
     session_.run("rollback prepared 'doctor'");
+}
+
+TEST_F(PostgresDoctor, SaysNothingOfABellThatARelayWaitsFor) {
+    const postgres::Names names = *postgres::Names::of("outrider");
+    {
+        Result<postgres::BellLine> line = postgres::BellLine::open(log_.conninfo, names);
+        ASSERT_TRUE(line && line->raise());
+        EXPECT_EQ(says("bell"), "");
+    }
+    const std::string nobody = "select count(*) = 0 from pg_locks where locktype = 'advisory'";
+    while (session_.value(nobody) != "t") std::this_thread::yield();
+    EXPECT_NE(says("bell"), "") << "its session has ended without a word";
 }
 
 TEST_F(PostgresDoctor, SeesLanesThatNobodyHasMoved) {

@@ -32,6 +32,13 @@ bool wait_until(const Condition& condition) {
     return true;
 }
 
+int sleepers(const PostgresSession& session) {
+    return std::stoi(session.value(
+        "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and "
+        "granted and database = (select oid from pg_database where datname = current_database())"
+    ));
+}
+
 class Notes final : public Observer {
 public:
     void store_noted(std::string_view text) override {
@@ -68,11 +75,7 @@ public:
 
     // It listens, nothing is left to do, and nobody in the server works for it.
     [[nodiscard]] static bool sleeps(const PostgresSession& session) {
-        return session.value(
-                   "select count(*) from pg_locks where locktype = 'advisory' "
-                   "and mode = 'ShareLock' and granted"
-               ) != "0" &&
-               session.value(kBell) == "1";
+        return sleepers(session) > 0 && session.value(kBell) == "1";
     }
 
     [[nodiscard]] bool has_got(std::size_t count) const {
@@ -144,6 +147,25 @@ TEST(PostgresDoorbell, NobodyLowersItWhileAnotherSleeps) {
     const Result<int> silence = a->listen(-1, SystemClock().now() + std::chrono::milliseconds(100));
     ASSERT_TRUE(silence);
     EXPECT_EQ(*silence, 0);
+}
+
+TEST(PostgresDoorbell, WhoeverLeavesLastLowersIt) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const postgres::Names names = *postgres::Names::of("outrider");
+    Result<postgres::BellLine> other = postgres::BellLine::open(log.conninfo, names);
+    ASSERT_TRUE(other && other->raise());
+    {
+        const Sleepyhead sleepyhead(log);
+        ASSERT_TRUE(wait_until([&] { return sleepers(session) == 2; }));
+    }
+    EXPECT_EQ(session.value(kBell), "1") << "the other still sleeps";
+    ASSERT_TRUE(other->lower());
+    {
+        const Sleepyhead sleepyhead(log);
+        ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    }
+    EXPECT_EQ(session.value(kBell), "0");
 }
 
 TEST(PostgresDoorbell, IsLoweredWhileThereIsMuchTrafficAndRaisedAfterIt) {

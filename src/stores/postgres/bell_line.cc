@@ -28,13 +28,17 @@ Result<Rows> BellLine::run(std::string_view sql, const Parameters& parameters) c
     return connection_.run(names_.fill(sql), parameters);
 }
 
-// Sleepers share it; whoever gets it alone knows that nobody sleeps.
-std::string BellLine::sleepers_lock() const {
-    return std::to_string(order_key(Order::key, "outrider sleepers", names_.schema(), 0));
+std::int64_t sleepers_lock(const Names& names) {
+    return order_key(Order::key, "outrider sleepers", names.schema(), 0);
+}
+
+Result<Rows> BellLine::lock(std::string_view function) const {
+    const std::string key = std::to_string(sleepers_lock(names_));
+    return run("select " + std::string(function) + "(" + key + ")");
 }
 
 Result<void> BellLine::raise() {
-    const Result<Rows> shared = run("select pg_advisory_lock_shared(" + sleepers_lock() + ")");
+    const Result<Rows> shared = lock("pg_advisory_lock_shared");
     if (!shared) return shared.error();
     const Result<Rows> raised = run(sql::bell_raise);
     if (!raised) return raised.error();
@@ -50,14 +54,14 @@ Result<void> BellLine::raise() {
 }
 
 Result<void> BellLine::lower() {
-    const Result<Rows> left = run("select pg_advisory_unlock_shared(" + sleepers_lock() + ")");
+    const Result<Rows> left = lock("pg_advisory_unlock_shared");
     if (!left) return left.error();
-    const Result<Rows> alone = run("select pg_try_advisory_lock(" + sleepers_lock() + ")");
+    const Result<Rows> alone = lock("pg_try_advisory_lock");
     if (!alone) return alone.error();
     if (!alone->boolean(0, 0)) return {};
     const Result<Rows> lowered = run(sql::bell_lower);
     if (!lowered) return lowered.error();
-    const Result<Rows> unlocked = run("select pg_advisory_unlock(" + sleepers_lock() + ")");
+    const Result<Rows> unlocked = lock("pg_advisory_unlock");
     if (!unlocked) return unlocked.error();
     return {};
 }

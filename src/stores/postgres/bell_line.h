@@ -11,6 +11,9 @@
 
 namespace outrider::postgres {
 
+// The key of a lock that sleepers share: whoever gets it alone knows that nobody sleeps.
+[[nodiscard]] std::int64_t sleepers_lock(const Names& names);
+
 // The session that listens for rings. While the bell is raised, the trigger on the log notifies us
 // at every commit of a message; while it is lowered, a writer pays for one look at a sequence and
 // nothing else. One thread at a time.
@@ -47,7 +50,7 @@ private:
           names_(std::move(names)) {}
 
     [[nodiscard]] Result<Rows> run(std::string_view sql, const Parameters& parameters = {}) const;
-    [[nodiscard]] std::string sleepers_lock() const;
+    [[nodiscard]] Result<Rows> lock(std::string_view function) const;
 
     // How many transactions below the barrier are still in progress.
     [[nodiscard]] Result<std::int64_t> count_unended();

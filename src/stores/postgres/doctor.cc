@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/clock.h"
+#include "stores/postgres/bell_line.h"
 #include "stores/postgres/claim.h"
 #include "stores/postgres/identity.h"
 #include "stores/postgres/migrate.h"
@@ -56,6 +57,10 @@ Result<void> read_log(const Connection& connection, const Names& names, DoctorFa
 }
 
 Result<void> read_work(const Connection& connection, const Names& names, DoctorFacts& facts) {
+    const Result<Rows> bell =
+        connection.run(names.fill(sql::doctor_bell), Parameters().add(sleepers_lock(names)));
+    if (!bell) return bell.error();
+    facts.rings_for_nobody = bell->boolean(0, 0);
     const Result<Rows> holders = connection.run(names.fill(sql::doctor_holders));
     if (!holders) return holders.error();
     for (int row = 0; row < holders->count(); ++row) {

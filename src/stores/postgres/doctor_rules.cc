@@ -190,6 +190,12 @@ private:
                     ": messages are delivered out of order",
                 "alter sequence ... cache 1, and reconnect all writers");
         }
+        if (facts_.rings_for_nobody) {
+            say(Gravity::warning,
+                "bell",
+                "writers ring for a relay that is gone: every commit waits for the one before it",
+                "start a relay, or stop the ringing: select setval('<schema>.bell', 0)");
+        }
         for (const Holder& holder : facts_.holders) {
             say(Gravity::warning,
                 "long_transaction",

@@ -141,7 +141,8 @@ Result<void> Doorbell::serve(const std::stop_token& stop) {
         Result<void> done = state_ == State::raised ? attend(*line) : watch_traffic(*line);
         if (!done) return done;
     }
-    return {};
+    // Writers must not ring for somebody who has left.
+    return state_ == State::raised ? line->lower() : Result<void>();
 }
 
 Result<void> Doorbell::raise(BellLine& line) {
