@@ -261,7 +261,8 @@ private:
     rd_kafka_t* handle_ = nullptr;
 };
 
-// From the end of a commit to a consumer of Kafka, one message at a time to an idle relay.
+// From the end of a commit to a consumer of Kafka, one message at a time, each when the one before
+// has arrived.
 void time_commits(Relay& relay, const Consumer& consumer, const char* store) {
     constexpr int kSamples = 300;
     const live::Process running(relay.command());

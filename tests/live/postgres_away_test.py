@@ -31,7 +31,7 @@ class PostgresAway(unittest.TestCase):
         time.sleep(1)  # several tries
         self.assertIsNone(relay.process.poll())
         self.server.start()
-        wait_until("the message", lambda: len(self.world.lines()) == 1)
+        wait_until("the message", lambda: self.world.count() == 1)
         self.assertEqual(relay.stop(), 0)
         self.assertEqual(relay.text().count(AWAY), 1)
 
@@ -51,7 +51,7 @@ class PostgresAway(unittest.TestCase):
         wait_until("the relay to say it", lambda: AWAY in relay.text())
         self.server.query(INSERT)
         self.server.query("alter role last_one connection limit -1")
-        wait_until("the message", lambda: len(self.world.lines()) == 1)
+        wait_until("the message", lambda: self.world.count() == 1)
         self.assertEqual(relay.stop(), 0)
 
     def test_what_the_server_refuses_is_an_error(self):

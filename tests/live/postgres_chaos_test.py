@@ -55,8 +55,8 @@ class Chaos(unittest.TestCase):
 
     def wait_for_progress(self):
         """The relays go on: something new arrives."""
-        before = len(self.world.lines())
-        wait_until("a delivery", lambda: len(self.world.lines()) > before)
+        before = self.world.count()
+        wait_until("a delivery", lambda: self.world.count() > before)
 
     def finish(self):
         for clerk in self.clerks:

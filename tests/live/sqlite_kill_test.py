@@ -36,10 +36,10 @@ class SqliteKill(unittest.TestCase):
         writers = self.start_writers(2, seed=1)
         for _ in range(KILLS):
             relay = Relay(self.world)
-            before = len(self.world.lines()) if dice.random() < 0.2 else None
+            before = self.world.count() if dice.random() < 0.2 else None
             time.sleep(dice.uniform(0, 0.12))
             if before is not None:
-                wait_until("some delivery", lambda: len(self.world.lines()) > before, 30)
+                wait_until("some delivery", lambda: self.world.count() > before, 30)
             relay.kill()
         verdict = self.finish(writers)
         print(f"\n  {KILLS} kills, {verdict.committed} committed, {verdict.duplicates} repeated")
@@ -71,9 +71,9 @@ class SqliteKill(unittest.TestCase):
         self.finish(writers).expect_good(self, 0)
 
     def deliver_one(self, connection):
-        expected = len(self.world.lines()) + 1
+        expected = self.world.count() + 1
         connection.execute("insert into outrider_message(topic, payload) values ('orders.x', 'one')")
-        wait_until("delivery", lambda: len(self.world.lines()) == expected, 30)
+        wait_until("delivery", lambda: self.world.count() == expected, 30)
 
     def take_over(self, connection):
         """Seconds from the death of the one that serves to the first delivery of the one that stood by."""
@@ -109,7 +109,7 @@ class SqliteKill(unittest.TestCase):
         _, status, usage = os.wait4(drain.pid, 0)
         drain.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(drain.returncode, 0)
-        self.assertEqual(len(self.world.lines()), 100_000)
+        self.assertEqual(self.world.count(), 100_000)
         print(f"\n  resident at most {usage.ru_maxrss // 1024} MiB")
         if not SANITIZED:
             self.assertLess(usage.ru_maxrss, 64 * 1024)
@@ -128,12 +128,12 @@ class SqliteKill(unittest.TestCase):
         connection.execute("commit")
         blocker = sqlite3.connect(self.world.database, timeout=60, isolation_level=None)
         blocker.execute("begin immediate")
-        wait_until("delivery", lambda: len(self.world.lines()) == 50, 30)
+        wait_until("delivery", lambda: self.world.count() == 50, 30)
         time.sleep(1)
         blocker.execute("rollback")
         wait_until("settle", lambda: self.world.pending() == 0, 30)
         self.assertEqual(relay.stop(), 0)
-        self.assertEqual(len(self.world.lines()), 50)
+        self.assertEqual(self.world.count(), 50)
 
 
 if __name__ == "__main__":

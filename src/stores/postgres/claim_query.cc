@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stores/postgres/sql.h"
+#include "stores/postgres/status.h"
 
 namespace outrider::postgres {
 namespace {
@@ -48,7 +49,7 @@ ClaimQuery::ClaimQuery(
     write();
 }
 
-ClaimReader::Limits ClaimQuery::limits(const BatchLimits& asked, std::int64_t lanes) const {
+ClaimReader::Limits ClaimQuery::limits(const BatchLimits& asked, std::int64_t lanes) {
     const auto messages = static_cast<std::int64_t>(asked.messages);
     const auto bytes = static_cast<std::int64_t>(asked.bytes);
     ClaimReader::Limits limits;

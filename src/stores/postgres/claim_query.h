@@ -30,7 +30,7 @@ public:
     );
 
     // What the statements may return. `lanes`: to be locked.
-    [[nodiscard]] ClaimReader::Limits limits(const BatchLimits& asked, std::int64_t lanes) const;
+    [[nodiscard]] static ClaimReader::Limits limits(const BatchLimits& asked, std::int64_t lanes);
 
     // What holds for the whole session. To be run once, unless a pooler stands in between.
     [[nodiscard]] Result<void> set_up(const Connection& connection) const;

@@ -5,7 +5,8 @@
 namespace outrider::postgres {
 
 // Whether a bell costs more than it saves. A ring takes a lock of the whole cluster from the
-// writer's commit, so a busy log is better polled; a quiet one is better rung. The two bounds lie
+// writer's commit, so a busy log is better polled; up to some hundred commits a second that lock is
+// mostly free, and looking for each of them unasked would cost the server more. The two bounds lie
 // apart, so that a rate between them changes nothing. A value; no thread, no clock.
 class RingRate {
 public:
@@ -25,8 +26,8 @@ public:
     static constexpr Duration kSpan = std::chrono::milliseconds(100);
 
 private:
-    static constexpr int kTooMuch = 10;
-    static constexpr std::int64_t kQuiet = 4;
+    static constexpr int kTooMuch = 50;
+    static constexpr std::int64_t kQuiet = 20;
 
     MonoTime since_;
     int count_ = 0;

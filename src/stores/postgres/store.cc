@@ -6,7 +6,6 @@
 #include "stores/postgres/registration.h"
 #include "stores/postgres/settler.h"
 #include "stores/postgres/sql.h"
-#include "stores/postgres/status.h"
 
 namespace outrider::postgres {
 namespace {
@@ -156,7 +155,7 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
     // each makes one more look necessary.
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
-        Result<std::unique_ptr<Claim>> claim = read(query_.limits(asked, lanes), batch);
+        Result<std::unique_ptr<Claim>> claim = read(ClaimQuery::limits(asked, lanes), batch);
         if (!claim) return claim.error();
         const std::set<int>& needed = (*claim)->segments;
         if (!query_.covers(needed)) {
