@@ -3,7 +3,7 @@
 SEEDS ?= 200000
 JOBS ?= $(shell nproc)
 # Tests wait more than they work.
-TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 2)
+TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 1)
 
 # Where the tests' servers put their files.
 test-shipped test-asan test-tsan test-release: export TMPDIR := $(shell tools/scratch.sh)
