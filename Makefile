@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 1)
 
 # Where the tests' servers put their files.
-test-shipped test-asan test-tsan test-release: export TMPDIR := $(shell tools/scratch.sh)
+run-shipped run-asan run-tsan test-release: export TMPDIR := $(shell tools/scratch.sh)
 
 # Suites with threads, and servers where they need them: what the thread sanitizer is built for.
 BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
@@ -19,8 +19,9 @@ SHIPPED := src/all examples/all tests/live/all tests/simulation/all
 # Debian's own interpreter, since it has Debian's psycopg2.
 LIVE := OUTRIDER_BIN=$(CURDIR)/build/outrider /usr/bin/python3
 
-.PHONY: help deps kafka build demo
+.PHONY: help deps kafka postgres18 build demo
 .PHONY: test test-asan test-tsan test-shipped test-release simulate
+.PHONY: build-shipped build-asan build-tsan run-shipped run-asan run-tsan
 .PHONY: chaos chaos-sqlite chaos-postgres chaos-table chaos-brokers chaos-app
 .PHONY: bench bench-table lint format coverage clean
 
@@ -36,9 +37,12 @@ help:
 deps:
 	@tools/deps.sh
 
-# The Kafka server that the tests start.
+# Servers that the tests start and Debian does not have.
 kafka:
 	@tools/kafka.sh
+
+postgres18:
+	@tools/postgres18.sh
 
 build:
 	@tools/deps.sh build
@@ -49,31 +53,45 @@ build:
 demo: build
 	@build/outrider demo
 
-test: deps kafka test-shipped test-asan test-tsan
+# Tests wait more than they work: the next build goes on beside them, with what they leave of the machine.
+test: deps
+	@$(MAKE) -j 3 kafka postgres18 build-shipped
+	@$(MAKE) -j 2 run-shipped build-asan
+	@$(MAKE) -j 2 run-asan build-tsan
+	@$(MAKE) run-tsan
 	@tools/tally.py release=build/release/tests.xml asan=build/asan/tests.xml tsan=build/tsan/tests.xml
 
+# One of its parts.
+test-shipped test-asan test-tsan: test-%: build-%
+	@$(MAKE) run-$*
+
 # The binary and the libraries as they ship, with the simulation and the kills at full size.
-test-shipped:
+build-shipped:
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target $(SHIPPED)
 	@ln -sfn release/outrider build/outrider
+
+run-shipped:
 	ctest --preset release -j $(TESTS_AT_ONCE) -L 'live|example|simulation' --output-junit tests.xml
 
 # Every suite. Fewer seeds and kills: sanitizers make everything slower, and look for other faults.
-test-asan:
-	@tools/postgres18.sh
+build-asan: postgres18
 	cmake --preset asan
-	cmake --build --preset asan -j $(JOBS)
-	SANITIZED=1 SEEDS=200 KILLS=20 ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
+	nice -n 19 cmake --build --preset asan -j $(JOBS)
 
-test-tsan:
+run-asan:
+	SANITIZED=1 SEEDS=200 MODEL_SEEDS=12 KILLS=20 FAULTS=15 CRASHES=1 \
+		ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
+
+build-tsan:
 	cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
+	nice -n 19 cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
+
+run-tsan:
 	SANITIZED=1 ctest --preset tsan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 # Every suite without sanitizers: for quick work, not a part of `make test`.
-test-release: kafka
-	@tools/postgres18.sh
+test-release: kafka postgres18
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 	@ln -sfn release/outrider build/outrider

@@ -50,6 +50,10 @@ outrider_broker(
     SOURCES broker.cc burst.cc classify.cc connection.cc options.cc server_info.cc
     LIBRARIES PkgConfig::HIREDIS
 )
+if(OUTRIDER_REDIS)
+    # Its library wants another flag than the precompiled headers have.
+    set_target_properties(outrider_redis PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+endif()
 
 outrider_broker(
     kafka "Apache Kafka (librdkafka)"

@@ -1,3 +1,16 @@
+# outrider_precompile(TARGET OWNER HEADERS...): the headers are compiled once, for the owner; the other targets have the
+# same flags. A header that a source forgets to include is found by the builds without this (dev, lint).
+function(outrider_precompile target owner)
+    if(NOT OUTRIDER_PRECOMPILE)
+        return()
+    endif()
+    if(target STREQUAL owner)
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+    else()
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+endfunction()
+
 # outrider_room(NAME SOURCES ... [PUBLIC ...] [PRIVATE ...])
 # One static library per room, seen by others as outrider::NAME. Its sources include from src/, its users see include/.
 function(outrider_room name)
@@ -15,6 +28,11 @@ function(outrider_room name)
                    "${room_PRIVATE}")
     target_link_libraries(
         outrider_${name} PUBLIC ${room_PUBLIC} PRIVATE ${private} $<BUILD_INTERFACE:outrider_flags>
+    )
+    outrider_precompile(
+        outrider_${name} outrider_core
+        <algorithm> <array> <charconv> <chrono> <functional> <map> <memory> <mutex> <optional> <set> <span> <string>
+        <string_view> <thread> <unordered_map> <vector>
     )
     if(OUTRIDER_CHECK_HOUSE)
         add_dependencies(outrider_${name} outrider_house)

@@ -106,6 +106,7 @@ class Consumers(unittest.TestCase):
     def test_add_subdirectory(self):
         self.configure(
             self.place("subdirectory"), "sqlite", f"add_subdirectory({SOURCE} outrider EXCLUDE_FROM_ALL)",
+            "-DCMAKE_UNITY_BUILD=ON",  # quicker
         )
 
     def test_the_program_of_the_readme(self):
