@@ -89,7 +89,7 @@ Result<int> migrate_schema(sqlite3* database) {
 
 std::string schema_text() {
     std::string text = "pragma journal_mode = wal;\nbegin immediate;\n\n";
-    text += std::string(kVersionTable) + ";\n";
+    text.append(kVersionTable).append(";\n");
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
         text += "\n" + std::string(kSteps.at(i));
         text += "insert into outrider_schema (version) values (" + std::to_string(i + 1) + ");\n";
