@@ -80,7 +80,7 @@ build-asan: postgres18
 	nice -n 19 cmake --build --preset asan -j $(JOBS)
 
 run-asan:
-	SANITIZED=1 SEEDS=200 MODEL_SEEDS=12 KILLS=20 FAULTS=15 CRASHES=1 \
+	SANITIZED=1 STORM_SECONDS=5 SEEDS=200 MODEL_SEEDS=12 KILLS=20 FAULTS=15 CRASHES=1 \
 		ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 build-tsan:
@@ -88,7 +88,7 @@ build-tsan:
 	nice -n 19 cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
 
 run-tsan:
-	SANITIZED=1 ctest --preset tsan -j $(TESTS_AT_ONCE) --output-junit tests.xml
+	SANITIZED=1 STORM_SECONDS=5 ctest --preset tsan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 # Every suite without sanitizers: for quick work, not a part of `make test`.
 test-release: kafka postgres18

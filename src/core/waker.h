@@ -5,8 +5,8 @@
 namespace outrider {
 
 // What a worker sleeps on. A ring that comes while nobody sleeps is kept for the next wait, so
-// nothing that happens between a look and a sleep is missed. wait() is for one thread; ring() for
-// any.
+// nothing that happens between a look and a sleep is missed. ring() is for any thread, the others
+// for the one that sleeps.
 class Waker {
 public:
     virtual ~Waker() = default;
@@ -16,6 +16,11 @@ public:
     virtual void wait(MonoTime until) = 0;
 
     virtual void ring() = 0;
+
+    // Told after every look at the store. Where nobody says when to look, the next look comes soon
+    // after one that has found something; and the wait after such a look is a rest, not to be cut
+    // short by another look.
+    virtual void looked(bool /*found*/) {}
 };
 
 }  // namespace outrider

@@ -18,6 +18,8 @@ void Worker::run(const std::stop_token& stop) {
 }
 
 MonoTime Worker::step(const std::stop_token& stop) {
+    // Whoever wakes us does not know that the store is away.
+    if (parts_.clock.now() < reconnect_at_) return reconnect_at_;
     const Circuit::Permit permit = parts_.circuit.ask(parts_.clock.now());
     if (permit == Circuit::Permit::wait) return parts_.circuit.retry_at();
     if (!connect()) {
@@ -88,10 +90,11 @@ bool Worker::broker_answers() {
 MonoTime Worker::schedule(const TurnReport& report) {
     const bool idle = report.outcome == Outcome::idle || report.outcome == Outcome::paused ||
                       report.outcome == Outcome::held;
+    const bool failed =
+        report.outcome == Outcome::store_failed || report.outcome == Outcome::unanswered;
     idle_ = idle;
-    if (report.outcome == Outcome::store_failed || report.outcome == Outcome::unanswered) {
-        return after_fault(report);
-    }
+    parts_.waker.looked(!idle && !failed);
+    if (failed) return after_fault(report);
     reconnect_delay_ = Duration::zero();
     stand_by(report.outcome == Outcome::held);
     close_circuit();
@@ -131,7 +134,8 @@ MonoTime Worker::back_off() {
     );
     const double part = 0.75 + parts_.dice.roll() / 4;
     const double delay = static_cast<double>(reconnect_delay_.count()) * part;
-    return parts_.clock.now() + Duration(static_cast<Duration::rep>(delay));
+    reconnect_at_ = parts_.clock.now() + Duration(static_cast<Duration::rep>(delay));
+    return reconnect_at_;
 }
 
 void Worker::close_circuit() {

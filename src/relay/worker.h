@@ -63,6 +63,7 @@ private:
     std::unique_ptr<Store> store_;
     std::unique_ptr<Broker> broker_;
     Duration reconnect_delay_ = Duration::zero();
+    MonoTime reconnect_at_;
     bool standing_by_ = false;
     std::atomic<bool> idle_ = false;
 };

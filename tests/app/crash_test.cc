@@ -14,6 +14,7 @@
 
 #include "app/sqlite_side.h"
 #include "postgres/log.h"
+#include "support/environment.h"
 #include "support/sqlite_session.h"
 
 namespace outrider {
@@ -121,9 +122,8 @@ std::unique_ptr<Shop> open_shop(const std::string& client) {
     return std::make_unique<PostgresShop>(client);
 }
 
-int kills() {
-    const char* asked = std::getenv("KILLS");
-    return asked == nullptr ? 5 : std::max(1, std::atoi(asked) / 4);
+long kills() {
+    return static_cast<long>(std::max<std::uint64_t>(number_from("KILLS", 20) / 4, 1));
 }
 
 bool reaches(const Shop& shop, long orders, Child& child) {
@@ -158,14 +158,15 @@ TEST_P(Crash, AfterTheCommitLeavesBoth) {
 
 TEST_P(Crash, AtAnyMomentLeavesBothOrNeither) {
     std::mt19937 dice(std::random_device{}());
-    for (int i = 0; i < kills(); ++i) {
+    const long times = kills();
+    for (long i = 0; i < times; ++i) {
         Child child(shop->target(), style, "loop");
         ASSERT_TRUE(reaches(*shop, shop->orders() + 3, child));
         std::this_thread::sleep_for(std::chrono::microseconds(dice() % 5000));
         child.kill();
         ASSERT_EQ(shop->alone(), 0);
     }
-    EXPECT_GE(shop->orders(), 3 * kills());
+    EXPECT_GE(shop->orders(), 3 * times);
     EXPECT_EQ(shop->orders(), shop->messages());
 }
 

@@ -9,6 +9,7 @@
 
 #include "brokers/kafka/writer.h"
 #include "brokers/kafka_fixture.h"
+#include "support/environment.h"
 
 namespace outrider::live {
 namespace {
@@ -358,11 +359,6 @@ private:
     std::size_t repeats_max_ = 0;
 };
 
-int kills() {
-    const char* text = std::getenv("BROKER_KILLS");
-    return text == nullptr ? 1 : std::atoi(text);
-}
-
 void wait_for_load(const Load& load) {
     const int before = load.acknowledged();
     EXPECT_TRUE(wait_until([&] { return load.acknowledged() > before + 5000; }, seconds(60)));
@@ -372,7 +368,7 @@ TEST_F(Kafka, LosesNothingWhenKilledAndRestartedUnderLoad) {
     Load load(topic_, 50);
     std::atomic<bool> stop = false;
     std::jthread publisher([&] { load.run(stop); });
-    for (int i = 0; i < kills(); ++i) {
+    for (std::uint64_t i = 0; i < number_from("BROKER_KILLS", 1); ++i) {
         wait_for_load(load);
         kafka_server().kill();
         kafka_server().start();
@@ -387,7 +383,7 @@ TEST_F(Kafka, LosesNothingWhenFrozenAndThawedUnderLoad) {
     Load load(topic_, 50);
     std::atomic<bool> stop = false;
     std::jthread publisher([&] { load.run(stop); });
-    for (int i = 0; i < kills(); ++i) {
+    for (std::uint64_t i = 0; i < number_from("BROKER_KILLS", 1); ++i) {
         wait_for_load(load);
         kafka_server().freeze();
         std::this_thread::sleep_for(seconds(i % 2 == 0 ? 6 : 1)

@@ -4,6 +4,7 @@
 #include "brokers/support/rabbitmq_server.h"
 #include "conformance/relay_world.h"
 #include "conformance/server_harness.h"
+#include "support/environment.h"
 
 namespace outrider {
 namespace {
@@ -68,7 +69,7 @@ TEST(RabbitmqRelay, WaitsOutAMemoryAlarm) {
     rabbitmq_server().control({"set_vm_memory_high_watermark", "0"});
     world.write(100);
     world.await_unanswered(before);
-    std::this_thread::sleep_for(std::chrono::seconds(live::number_from("ALARM_SECONDS", 2)));
+    std::this_thread::sleep_for(std::chrono::seconds(number_from("ALARM_SECONDS", 2)));
     rabbitmq_server().control({"set_vm_memory_high_watermark", "0.4"});
     world.write(50);
     world.finish();

@@ -1,6 +1,7 @@
 #include "brokers/support/process.h"
 #include "conformance/relay_world.h"
 #include "conformance/server_harness.h"
+#include "support/environment.h"
 #include "support/gate.h"
 
 namespace outrider {
@@ -110,7 +111,7 @@ TEST_P(GateSuite, SurvivesResetsInMidFrame) {
 // With kill -9, under load. BROKER_KILLS: how often.
 TEST_P(GateSuite, SurvivesKillsOfTheServer) {
     World world(*harness_);
-    for (int kill = 0; kill < live::number_from("BROKER_KILLS", 2); ++kill) {
+    for (std::uint64_t kill = 0; kill < number_from("BROKER_KILLS", 2); ++kill) {
         const std::size_t before = world.listener().acknowledged();
         world.write(300);
         world.await_acknowledged(before + 20);

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <map>
 
 #include "conformance/memory_harness.h"
@@ -6,6 +5,7 @@
 #include "core/dice.h"
 #include "core/observer.h"
 #include "relay/turn.h"
+#include "support/environment.h"
 
 // The store that the simulation believes in, against a real server: the same random script of
 // commits, rollbacks, turns, delays, refusals, deaths, replays and clean-ups must end the same way
@@ -15,11 +15,6 @@ namespace outrider {
 namespace {
 
 using std::chrono::seconds;
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-    const char* text = std::getenv(variable);
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // Answers by what a message is and how often it was refused, never by the company it comes in: the
 // stores may cut their batches differently.

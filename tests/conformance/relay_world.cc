@@ -1,5 +1,6 @@
 #include "conformance/relay_world.h"
 
+#include <cstdlib>
 #include <map>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -14,12 +13,6 @@ namespace outrider::live {
 
 // How long something may take that must happen.
 inline constexpr auto kPatience = std::chrono::seconds(90);
-
-// A number from the environment, so that long loops can run the same tests.
-[[nodiscard]] inline int number_from(const char* variable, int otherwise) {
-    const char* text = std::getenv(variable);
-    return text == nullptr ? otherwise : std::atoi(text);
-}
 
 // What the relay says of its answers.
 class Listener final : public Observer {

@@ -22,12 +22,15 @@ BIN = os.environ.pop("OUTRIDER_BIN")  # not a setting of ours, so no child shoul
 
 
 def wait_until(what, condition, patience=60.0):
-    """Waits for a condition, looking often. Fails loudly when it does not come."""
+    """Waits for a condition: looks often at first, then less, since a look may start a program. Fails loudly when it
+    does not come."""
     deadline = time.monotonic() + patience
+    pause = 0.005
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {patience} s in vain for: {what}")
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.1)
 
 
 def run(*arguments, check=True):

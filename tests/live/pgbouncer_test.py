@@ -90,7 +90,7 @@ class PgBouncer(unittest.TestCase):
             nonlocal count
             self.insert(20)
             count += 20
-            wait_until("delivery", lambda: len(self.arrived()) >= count)
+            wait_until("delivery", lambda: self.world.count() >= count)
             return self.server.query(emptied) == "0"
 
         wait_until("the first segment to be emptied", deliver_some, 120)
@@ -107,7 +107,7 @@ class PgBouncer(unittest.TestCase):
     def test_it_says_once_that_it_polls(self):
         relay = Relay(self.world)
         self.insert(10)
-        wait_until("delivery", lambda: len(self.arrived()) == 10)
+        wait_until("delivery", lambda: self.world.count() == 10)
         self.assertEqual(relay.stop(), 0)
         self.assertEqual(relay.text().count("pool"), 1, relay.text())
 

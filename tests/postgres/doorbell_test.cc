@@ -236,6 +236,22 @@ TEST(PostgresDoorbell, WakeNotifyNeverLowersItAndPollNeverRaisesIt) {
     EXPECT_EQ(session.value(kBell), "1");
 }
 
+// How long a look takes says nothing about what it has found: a server may be far away.
+TEST(PostgresDoorbell, WhoeverPollsASlowServerLooksLessAndLess) {
+    PostgresLog log;
+    log.options.wake = postgres::Wake::poll;
+    Notes notes;
+    const std::unique_ptr<Waker> waker = log.driver()->make_waker(notes);
+    SystemClock clock;
+    int looks = 0;
+    for (const MonoTime end = clock.now() + std::chrono::seconds(1); clock.now() < end; ++looks) {
+        waker->wait(clock.now() + std::chrono::hours(1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a look
+        waker->looked(false);
+    }
+    EXPECT_LE(looks, 20);  // 1, 2, 4 and so on to 64 ms, then 100
+}
+
 TEST(RingRate, HasTwoBounds) {
     postgres::RingRate rate;
     const MonoTime start = SystemClock().now();

@@ -8,6 +8,7 @@
 
 #include "core/dice.h"
 #include "postgres/log.h"
+#include "support/environment.h"
 
 // Transactions that commit in another order than they drew ids and numbers: what readers by number
 // lose.
@@ -237,7 +238,7 @@ private:
 
 TEST(PostgresLateCommit, LosesInventsAndReordersNothingInAStorm) {
     Storm storm;
-    storm.run(std::chrono::seconds(10));
+    storm.run(std::chrono::seconds(number_from("STORM_SECONDS", 10)));
     storm.judge();
 }
 

@@ -11,6 +11,7 @@
 
 #include "postgres/short_cut.h"
 #include "postgres/storm_writer.h"
+#include "support/environment.h"
 
 // Every sort of writer at once, two relays with two destinations each, one of which refuses, while
 // segments are left and emptied as fast as they can be. What writers committed stands in a table of
@@ -22,7 +23,6 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLength = std::chrono::seconds(8);
 constexpr auto kPatience = std::chrono::seconds(90);
 constexpr std::uint64_t kWriters = 5;
 
@@ -115,7 +115,8 @@ protected:
                 copied_ += writer.copied;
             });
         }
-        for (const auto end = Clock::now() + kLength; Clock::now() < end;) clean();
+        const auto end = Clock::now() + std::chrono::seconds(number_from("STORM_SECONDS", 10));
+        while (Clock::now() < end) clean();
         writing = false;
         for (std::thread& thread : threads) thread.join();
     }

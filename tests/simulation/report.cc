@@ -1,9 +1,9 @@
 #include "simulation/report.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "simulation/scenario.h"
+#include "support/environment.h"
 
 namespace outrider::simulation {
 namespace {
@@ -12,8 +12,7 @@ constexpr std::size_t kViolationsShown = 5;
 
 // The whole story of a long run is thousands of lines, so only its end unless asked for more.
 std::size_t tail_lines() {
-    const char* text = std::getenv("TRACE_LINES");
-    return text == nullptr ? 60 : std::strtoull(text, nullptr, 10);
+    return number_from("TRACE_LINES", 60);
 }
 
 std::string describe(const Place& place) {

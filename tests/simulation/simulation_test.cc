@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -6,21 +5,17 @@
 
 #include "simulation/director.h"
 #include "simulation/report.h"
+#include "support/environment.h"
 
 namespace outrider::simulation {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // Further ones rarely tell more.
 constexpr std::size_t kFailuresMax = 5;
 
 TEST(Simulation, KeepsItsPromisesUnderEveryFault) {
-    const std::uint64_t first = from_environment("FIRST_SEED", 1);
-    const std::uint64_t seeds = from_environment("SEEDS", 2000);
+    const std::uint64_t first = number_from("FIRST_SEED", 1);
+    const std::uint64_t seeds = number_from("SEEDS", 2000);
     Summary summary;
     std::size_t failures = 0;
     for (std::uint64_t seed = first; seed < first + seeds && failures < kFailuresMax; ++seed) {
@@ -34,8 +29,8 @@ TEST(Simulation, KeepsItsPromisesUnderEveryFault) {
 }
 
 TEST(Simulation, ReplaysASeedExactly) {
-    const std::uint64_t first = from_environment("FIRST_SEED", 1);
-    const std::uint64_t seeds = from_environment("SEEDS", 2000);
+    const std::uint64_t first = number_from("FIRST_SEED", 1);
+    const std::uint64_t seeds = number_from("SEEDS", 2000);
     for (std::uint64_t seed = first; seed < first + seeds; seed += 100) {
         const Outcome once = run({.seed = seed});
         const Outcome again = run({.seed = seed, .keeps_lines = true});

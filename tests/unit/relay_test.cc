@@ -236,6 +236,43 @@ TEST(Relay, HandlesAtOnceWhatItIsWokenFor) {
     relay.wake();
 }
 
+// A store that is away, and calls all the time.
+class NervousDriver final : public StoreDriver {
+public:
+    class Caller final : public Waker {
+    public:
+        void wait(MonoTime /*until*/) override { std::this_thread::sleep_for(milliseconds(1)); }
+        void ring() override {}
+    };
+
+    [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& /*place*/) override {
+        ++opened;
+        return Error{Remedy::wait, "away"};
+    }
+    [[nodiscard]] Result<std::unique_ptr<StoreAdmin>> open_admin(IfMissing /*missing*/) override {
+        return Error{Remedy::wait, "away"};
+    }
+    [[nodiscard]] std::unique_ptr<Waker> make_waker(Observer& /*observer*/) override {
+        return std::make_unique<Caller>();
+    }
+
+    std::atomic<int> opened = 0;
+};
+
+TEST(Relay, TriesAStoreThatIsAwayNoSoonerForBeingWoken) {
+    const auto store = std::make_shared<NervousDriver>();
+    RelayOptions options;
+    options.reconnect_delay_first = milliseconds(40);
+    MemoryBroker broker;
+    Relay relay(store, options);
+    relay.add(destination("all"), broker.driver());
+    relay.start();
+    std::this_thread::sleep_for(milliseconds(500));
+    relay.stop();
+    EXPECT_GE(store->opened, 2);
+    EXPECT_LE(store->opened, 5);  // after 30, 60, 120 and 240 ms at the earliest
+}
+
 TEST(Relay, GoesCarefullyAfterAnotherEndedWithoutAWord) {
     MemoryStore store;
     std::vector<Message> messages;

@@ -14,10 +14,6 @@ constexpr Duration kPauseMax = std::chrono::milliseconds(100);
 
 // While there is so much traffic that every look finds something.
 constexpr Duration kPauseBusy = std::chrono::milliseconds(1);
-constexpr Duration kRestMax = std::chrono::milliseconds(20);
-
-// An empty claim is quicker than this: whoever was away for longer has made a turn.
-constexpr Duration kTurnTime = std::chrono::milliseconds(3);
 
 // Between two looks whether an early transaction has ended.
 constexpr Duration kUnendedPauseMax = std::chrono::milliseconds(50);
@@ -34,14 +30,11 @@ public:
     void wait(MonoTime until) override {
         std::unique_lock lock(doorbell_->mutex_);
         const auto is_called = [&] { return rung_ || seen_ != doorbell_->looks_; };
-        const State state = doorbell_->state_;
-        if (state == State::lowered) until = next_busy_look(until);
-        if (state == State::away) until = std::min(until, next_look());
+        if (!found_) until = std::min(until, next_look());
         doorbell_->condition_.wait_until(lock, until, is_called);
         rung_ = false;
         // Read before the look, so that a ring during it is not lost.
         seen_ = doorbell_->looks_;
-        returned_at_ = doorbell_->clock_.now();
     }
 
     void ring() override {
@@ -52,25 +45,22 @@ public:
         doorbell_->condition_.notify_all();
     }
 
-private:
-    // Nobody rings while the bell is down. A worker that rests after a turn knows for how long; one
-    // that has found nothing would sleep for much longer.
-    [[nodiscard]] MonoTime next_busy_look(MonoTime until) const {
-        const MonoTime now = doorbell_->clock_.now();
-        return until - now <= kRestMax ? until : now + kPauseBusy;
+    void looked(bool found) override {
+        found_ = found;
+        if (found) pause_.found();
     }
 
-    // The pause starts small after a turn and grows while nothing comes.
+private:
+    // Unasked, since nobody rings.
     [[nodiscard]] MonoTime next_look() {
         const MonoTime now = doorbell_->clock_.now();
-        const bool has_turned = now - returned_at_ > kTurnTime;
-        pause_ = has_turned ? kPauseFirst : std::clamp(pause_ * 2, kPauseFirst, kPauseMax);
-        return now + pause_;
+        if (doorbell_->state_ == State::raised) return MonoTime::max();
+        return now + (doorbell_->state_ == State::lowered ? kPauseBusy : pause_.next());
     }
 
     const std::shared_ptr<Doorbell> doorbell_;
-    Duration pause_ = Duration::zero();
-    MonoTime returned_at_;
+    LookPause pause_{kPauseFirst, kPauseMax};
+    bool found_ = false;
     bool rung_ = false;
     std::uint64_t seen_ = 0;
 };

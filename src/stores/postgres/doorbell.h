@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/descriptor.h"
+#include "core/look_pause.h"
 #include "core/observer.h"
 #include "core/waker.h"
 #include "stores/postgres/bell_line.h"
