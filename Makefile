@@ -87,8 +87,9 @@ build-tsan:
 	cmake --preset tsan
 	nice -n 19 cmake --build --preset tsan -j $(JOBS) --target $(TSAN_TESTS)
 
+# Mostly brokers that are waited for, and nothing is built beside it.
 run-tsan:
-	SANITIZED=1 STORM_SECONDS=5 ctest --preset tsan -j $(TESTS_AT_ONCE) --output-junit tests.xml
+	SANITIZED=1 STORM_SECONDS=5 ctest --preset tsan -j $(shell expr $(TESTS_AT_ONCE) + 2) --output-junit tests.xml
 
 # Every suite without sanitizers: for quick work, not a part of `make test`.
 test-release: kafka postgres18
