@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "postgres/log.h"
+#include "stores/postgres/sql.h"
+#include "stores/postgres/status.h"
 
 // The claim leans on its two indexes whatever the statistics say: right after a truncation they say
 // that a segment is empty, and a planner left to itself would read and sort all of a backlog for
@@ -123,6 +125,47 @@ TEST_F(PostgresPlan, LooksUpOnlyTheKeysOfWhatItReads) {
     }
     wait_for_sessions();
     EXPECT_LE(touched("parked_key").rows, kParked / 10);
+}
+
+// What was delivered and kept is no business of `status` and of the doctor's look for lanes that
+// are stuck, with one order per key or one for all.
+TEST_F(PostgresPlan, CountsWhatIsPendingWithoutReadingTheHistory) {
+    for (const Order order : {Order::key, Order::global}) {
+        Destination destination = everything(order == Order::key ? "keys" : "global");
+        destination.order = order;
+        const auto store = log.open(destination);
+        if (order == Order::key) write_backlog();
+        EXPECT_GE(take_all(*store, 10'000).size(), static_cast<std::size_t>(kBacklog));
+        insert(session, "k", "pending");
+    }
+    wait_for_sessions();
+    const Touched before = touched();
+    {
+        const auto names = postgres::Names::of("outrider").value();
+        const auto connection = postgres::Connection::open(log.conninfo).value();
+        for (const int id : {1, 2}) {
+            const auto rows = postgres::read_pending(
+                connection,
+                names,
+                postgres::sql::status_pending,
+                {.topics = "$2", .limit = "$3"},
+                postgres::Parameters()
+                    .add(std::int64_t{id})
+                    .add(std::string_view("{%}"))
+                    .add(std::int64_t{1000})
+            );
+            ASSERT_TRUE(rows) << rows.error().text;
+            EXPECT_EQ(rows->integer(0, 0), 3 - id);
+        }
+        const auto stuck = postgres::read_pending(
+            connection, names, postgres::sql::doctor_stuck, {.topics = "t.patterns", .limit = "1"}
+        );
+        ASSERT_TRUE(stuck) << stuck.error().text;
+    }
+    wait_for_sessions();
+    const Touched after = touched();
+    EXPECT_EQ(after.scans, before.scans);
+    EXPECT_LE(after.rows - before.rows, 1000);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "stores/postgres/identity.h"
 #include "stores/postgres/migrate.h"
 #include "stores/postgres/sql.h"
+#include "stores/postgres/status.h"
 
 namespace outrider::postgres {
 namespace {
@@ -70,7 +71,8 @@ Result<void> read_work(const Connection& connection, const Names& names, DoctorF
              std::string(holders->bytes(row, 2))}
         );
     }
-    const Result<Rows> stuck = connection.run(names.fill(sql::doctor_stuck));
+    const Result<Rows> stuck =
+        read_pending(connection, names, sql::doctor_stuck, {.topics = "t.patterns", .limit = "1"});
     if (!stuck) return stuck.error();
     for (int row = 0; row < stuck->count(); ++row) {
         facts.stuck.push_back(

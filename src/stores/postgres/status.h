@@ -14,6 +14,22 @@ namespace outrider::postgres {
     const std::vector<Destination>& expected
 );
 
+// How a statement fills in pending.sql.
+struct PendingOf {
+    std::string_view topics;  // an expression: an array of patterns
+    std::string_view limit;   // of rows, per lane
+};
+
+// Runs a statement with {pending} in it, in a transaction of its own. Reads what is pending by the
+// log's two indexes, and nothing that was delivered.
+[[nodiscard]] Result<Rows> read_pending(
+    const Connection& connection,
+    const Names& names,
+    std::string_view sql,
+    const PendingOf& of,
+    const Parameters& parameters = {}
+);
+
 // Takes the locks of all lanes of a destination in the open transaction. False: somebody has one of
 // them.
 [[nodiscard]] Result<bool> lock_all_lanes(

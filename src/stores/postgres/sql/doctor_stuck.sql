@@ -1,17 +1,13 @@
--- Lanes with messages that a destination takes and that have waited for a minute, unless it is paused. Leans on
--- (lane, seq).
-select d.name, count(*), max(extract(epoch from {now} - m.occurred_at))::bigint
-from {schema}.destination d
+-- Lanes with messages that a destination takes and that have waited for a minute, unless it is paused.
+select d.name, count(distinct c.lane), max(extract(epoch from {now} - m.occurred_at))::bigint
+from {schema}.destination d cross join {schema}.setting s
 cross join lateral (select distinct on (lane) * from {schema}.cursor where destination = d.id
     order by lane, turn desc) c
+cross join lateral generate_series(c.lane::bigint, c.lane + case d.ordering when 'global' then s.lanes else 1 end - 1)
+    as l(lane)
 cross join lateral (
-    select m.occurred_at from {schema}.message m
-    where (d.ordering = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)
-    and (m.seq > c.f or m.xid = any (array(select pg_snapshot_xip(c.p))))
-    and not pg_visible_in_snapshot(m.xid, c.p)
-    and (c.s is null or m.seq > c.last or not pg_visible_in_snapshot(m.xid, c.s))
-    and m.topic like any (array(select replace(replace(replace(replace(t, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
-        from jsonb_array_elements_text(d.topics) as t))
-    limit 1) m
+    select array(select replace(replace(replace(replace(t, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
+        from jsonb_array_elements_text(d.topics) as t) as patterns) t
+cross join lateral (select min(r.occurred_at) as occurred_at from ({pending}) r) m
 where not d.paused and m.occurred_at < {now} - interval '1 minute'
 group by d.name order by d.name

@@ -1,14 +1,10 @@
 -- Messages that a destination has still to see, counted up to a limit per lane, and when the first of them
--- happened. $1: destination, $2: patterns of its topics, $3: limit per lane, $4: whether it has one order for
--- everything.
+-- happened. $1: destination, $2: patterns of its topics, $3: limit per lane. A destination with one cursor has one
+-- order for all lanes.
+with c as materialized (
+    select distinct on (lane) * from {schema}.cursor where destination = $1 order by lane, turn desc),
+n as (select case when count(*) = 1 then (select lanes from {schema}.setting) else 1 end as lanes from c)
 select coalesce(sum(m.messages), 0)::bigint, min(m.first)
-from (select distinct on (lane) * from {schema}.cursor where destination = $1 order by lane, turn desc) c
-cross join lateral (
-    select count(*) as messages, min(r.occurred_at) as first from (
-        select m.occurred_at from {schema}.message m
-        where ($4 or {schema}.lane_of(m.key, m.seq) = c.lane)
-        and (m.seq > c.f or m.xid = any (array(select pg_snapshot_xip(c.p))))
-        and not pg_visible_in_snapshot(m.xid, c.p)
-        and (c.s is null or m.seq > c.last or not pg_visible_in_snapshot(m.xid, c.s))
-        and m.topic like any ($2)
-        limit $3) r) m
+from c cross join n
+cross join lateral generate_series(c.lane::bigint, c.lane + n.lanes - 1) as l(lane)
+cross join lateral (select count(*) as messages, min(r.occurred_at) as first from ({pending}) r) m
