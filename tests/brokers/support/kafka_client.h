@@ -1,10 +1,13 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -133,6 +136,29 @@ public:
         rd_kafka_CreateTopics(handle_, &topic, 1, nullptr, queue_);
         rd_kafka_NewTopic_destroy(topic);
         expect_done(rd_kafka_event_CreateTopics_result, rd_kafka_CreateTopics_result_topics);
+        // The controller has made it; whoever takes the messages learns of it a moment later.
+        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (led_partitions(name) != partitions) {
+            ASSERT_LT(std::chrono::steady_clock::now(), end) << name;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    }
+
+    // How many partitions of a topic the server knows to have a leader.
+    [[nodiscard]] int led_partitions(const std::string& name) const {
+        rd_kafka_topic_t* topic = rd_kafka_topic_new(handle_, name.c_str(), nullptr);
+        const rd_kafka_metadata_t* found = nullptr;
+        int count = 0;
+        if (rd_kafka_metadata(handle_, 0, topic, &found, 10'000) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            const std::span topics(found->topics, static_cast<std::size_t>(found->topic_cnt));
+            for (const rd_kafka_metadata_topic_t& one : topics) {
+                const std::span all(one.partitions, static_cast<std::size_t>(one.partition_cnt));
+                for (const rd_kafka_metadata_partition_t& each : all) count += each.leader >= 0;
+            }
+            rd_kafka_metadata_destroy(found);
+        }
+        rd_kafka_topic_destroy(topic);
+        return count;
     }
 
     void delete_topic(const std::string& name) const {
