@@ -18,8 +18,7 @@ public:
     virtual void ring() = 0;
 
     // Told after every look at the store. Where nobody says when to look, the next look comes soon
-    // after one that has found something; and the wait after such a look is a rest, not to be cut
-    // short by another look.
+    // after one that has found something.
     virtual void looked(bool /*found*/) {}
 };
 

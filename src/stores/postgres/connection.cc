@@ -52,12 +52,12 @@ constexpr std::array kKeywords = {
 constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000", "UTF8"};
 
 // The same for the server's end: only what it notices itself frees our lanes. Ten seconds of
-// silence. And no compiler: it takes longer than any statement of ours.
+// silence.
 constexpr const char* kServerSide =
     "select set_config('tcp_keepalives_idle', '4', false), "
     "set_config('tcp_keepalives_interval', '2', false), "
     "set_config('tcp_keepalives_count', '3', false), "
-    "set_config('tcp_user_timeout', '10000', false), set_config('jit', 'off', false)";
+    "set_config('tcp_user_timeout', '10000', false)";
 
 constexpr std::string_view kBehindSeverity = ":  ";
 

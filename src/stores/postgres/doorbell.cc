@@ -30,6 +30,7 @@ public:
     void wait(MonoTime until) override {
         std::unique_lock lock(doorbell_->mutex_);
         const auto is_called = [&] { return rung_ || seen_ != doorbell_->looks_; };
+        // Whoever has found something rests for as long as it asks.
         if (!found_) until = std::min(until, next_look());
         doorbell_->condition_.wait_until(lock, until, is_called);
         rung_ = false;
