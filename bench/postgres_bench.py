@@ -52,6 +52,15 @@ class Bench:
         self.ask("create table orders (id bigserial primary key, customer text, amount int)")
         self.ask("create table bare (id bigserial primary key, topic text, key text, payload bytea)")
 
+    def recycle_wal(self):
+        """As in a server that has been up for some time: files of the WAL are used again, not made and zeroed."""
+        self.ask("alter system set min_wal_size = '2GB'")
+        self.ask("select pg_reload_conf()")
+        for _ in range(4):
+            self.ask("insert into bare (payload) select repeat('x', 2000)::bytea from generate_series(1, 200000)")
+            self.ask("truncate bare")
+        self.ask("checkpoint")
+
     def migrate(self):
         self.ask("drop schema if exists outrider cascade")
         subprocess.run(self.command("migrate", "up"), check=True, stdout=subprocess.DEVNULL)
@@ -140,6 +149,7 @@ def pipelined(*statements):
 
 def bench_enqueue(bench, seconds):
     """Returns the rate of business transactions with an enqueue."""
+    bench.recycle_wal()
     bench.migrate()
     relay = subprocess.Popen(bench.command("relay", "--log-level", "error", "--set", "relay.retention=0s"))
     variants = {

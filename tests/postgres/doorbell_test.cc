@@ -203,6 +203,48 @@ TEST(PostgresDoorbell, ComesBackWhenItsSessionIsLost) {
     EXPECT_EQ(sleepyhead.notes->all().size(), 1U);
 }
 
+TEST(PostgresDoorbell, ARingThatIsRolledBackToASavepointIsRungAgain) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    session.run("begin; savepoint s; " + kInsert + "; rollback to s; " + kInsert + "; commit");
+    EXPECT_TRUE(sleepyhead.has_got(1));
+}
+
+TEST(PostgresDoorbell, OneTransactionRingsForEveryLogThatItWritesTo) {
+    PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead first(log);
+    log.options.schema = "Second";
+    ASSERT_TRUE(log.admin()->migrate());
+    const Sleepyhead second(log);
+    ASSERT_TRUE(wait_until([&] { return sleepers(session) == 2; }));
+    const std::string other = "insert into \"Second\".message(topic, payload) values ('t', 'x')";
+    session.run("begin; " + kInsert + "; " + other + "; " + kInsert + "; commit");
+    EXPECT_TRUE(first.has_got(2));
+    EXPECT_TRUE(second.has_got(1));
+}
+
+// It rings once, and remembers the segment with that: it goes on in one that others have left.
+TEST(PostgresDoorbell, ATransactionThatHasRungStaysInItsSegment) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const PostgresSession writer(log.conninfo);
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    writer.run("begin; " + kInsert);
+    session.run("update outrider.segment set opened_at = now() where segment = 2");
+    session.run("select setval('outrider.active', 2)");
+    session.run(kInsert);
+    EXPECT_TRUE(sleepyhead.has_got(1));
+    writer.run(kInsert);
+    writer.run("commit; " + kInsert);
+    EXPECT_TRUE(sleepyhead.has_got(4));
+    EXPECT_EQ(session.value("select count(*) from outrider.message_1"), "2");
+    EXPECT_EQ(session.value("select count(*) from outrider.message_2"), "2");
+}
+
 TEST(PostgresDoorbell, TwoPhaseWritersSilenceIt) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);

@@ -18,7 +18,7 @@ Result<BellLine> BellLine::open(const std::string& conninfo, Names names) {
     if (line.is_deaf()) return line;
     // A bell that is lost with the server is raised again by the relay that comes back.
     Result<void> listening = line.connection_.run_script(
-        "set synchronous_commit = off; listen \"outrider_" + line.names_.schema() + "\""
+        line.names_.fill("set synchronous_commit = off; listen \"{channel}\"")
     );
     if (!listening) return listening.error();
     return line;

@@ -14,8 +14,8 @@ namespace outrider::postgres {
 // The key of a lock that sleepers share: whoever gets it alone knows that nobody sleeps.
 [[nodiscard]] std::int64_t sleepers_lock(const Names& names);
 
-// The session that listens for rings. While the bell is raised, the trigger on the log notifies us
-// at every commit of a message; while it is lowered, a writer pays for one look at a sequence and
+// The session that listens for rings. While the bell is raised, a default of the log notifies us at
+// every commit of a message; while it is lowered, a writer pays for one look at a sequence and
 // nothing else. One thread at a time.
 class BellLine {
 public:

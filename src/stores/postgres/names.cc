@@ -35,6 +35,7 @@ std::string Names::quoted(std::string_view suffix) const {
 
 std::string Names::fill(std::string_view sql) const {
     std::string text = fill(fill(sql, "schema", quoted("")), "now", now_);
+    text = fill(text, "channel", "outrider_" + schema_);
     text = fill(text, "writer", quoted("_writer"));
     return fill(text, "relay", quoted("_relay"));
 }

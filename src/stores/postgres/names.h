@@ -19,8 +19,8 @@ public:
         std::string_view now = "clock_timestamp()"
     );
 
-    // The text with {schema}, {writer} and {relay} (the schema's own two roles) and {now} filled
-    // in.
+    // The text with {schema}, {writer} and {relay} (the schema's own two roles), {channel} (where
+    // its bell is heard) and {now} filled in.
     [[nodiscard]] std::string fill(std::string_view sql) const;
 
     // The text with another {placeholder} filled in.

@@ -34,12 +34,33 @@ create domain {schema}.payload as bytea
 create domain {schema}.headers as jsonb
     constraint "outrider: headers must be a JSON object" check (jsonb_typeof(value) = 'object');
 
+-- Wakes a sleeping relay, once in a transaction, and says which segment is active. NOTIFY and PREPARE TRANSACTION
+-- exclude each other, so writers with two-phase commit say "set outrider.bell = off" and are found by polling.
+-- The segment is remembered with the ring: a transaction may go on in one that was left since, as its id was drawn
+-- before (a savepoint that is rolled back takes ring and memory with it).
+create function {schema}.ring() returns integer language plpgsql as $ring$
+declare
+    memory text := 'outrider.rung_' || '{schema}.active'::regclass::oid;
+    segment text := current_setting(memory, true);
+begin
+    if coalesce(segment, '') = '' then
+        segment := set_config(memory, pg_sequence_last_value('{schema}.active'::regclass)::text, true);
+        if coalesce(current_setting('outrider.bell', true), '') <> 'off' then
+            perform pg_notify('{channel}', '');
+        end if;
+    end if;
+    return segment;
+end
+$ring$;
+
 -- The log: written by INSERT only, never updated, never locked by row, emptied by whole segments. Defaults are
--- evaluated in the order of the columns, and the transaction must have its id before the segment is read and the
--- number drawn.
+-- evaluated in the order of the columns, and the transaction must have its id before it looks at the bell, reads the
+-- segment and draws the number. The bell hangs in a default, since the WHEN of a trigger is read and planned anew for
+-- every statement (a fifth of what an insert costs).
 create table {schema}.message (
     xid xid8 not null default pg_current_xact_id(),
-    segment integer not null default pg_sequence_last_value('{schema}.active'::regclass),
+    segment integer not null default case when pg_sequence_last_value('{schema}.bell'::regclass) = 1
+        then {schema}.ring() else pg_sequence_last_value('{schema}.active'::regclass) end,
     seq bigint not null default nextval('{schema}.seq'),
     id uuid not null default gen_random_uuid(),
     topic {schema}.topic not null,
@@ -66,21 +87,6 @@ $lane$;
 create index message_lane on {schema}.message ((coalesce(hashtextextended(key, 0), seq) & bigint '{lane_mask}'), seq);
 create index message_xid
     on {schema}.message (xid, (coalesce(hashtextextended(key, 0), seq) & bigint '{lane_mask}'), seq);
-
--- Wakes a sleeping relay. Per statement, and after it: a trigger per row is dear, and one before the insert
--- looks at the bell before the transaction has its id. NOTIFY and PREPARE TRANSACTION exclude each other, so
--- writers with two-phase commit say "set outrider.bell = off" and are found by polling.
-create function {schema}.ring() returns trigger language plpgsql as $ring$
-begin
-    if coalesce(current_setting('outrider.bell', true), '') <> 'off' then
-        perform pg_notify('outrider_' || tg_table_schema, '');
-    end if;
-    return null;
-end
-$ring$;
-create trigger ring after insert on {schema}.message for each statement
-    when (pg_sequence_last_value('{schema}.bell'::regclass) = 1)
-    execute function {schema}.ring();
 
 -- closed_by: an id drawn after the rotation that left the segment; null while it is active or empty.
 create table {schema}.segment (
