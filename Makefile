@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 TESTS_AT_ONCE ?= $(shell expr $(JOBS) + 1)
 
 # Where the tests' servers put their files.
-run-shipped run-asan run-tsan test-release: export TMPDIR := $(shell tools/scratch.sh)
+run-shipped run-asan run-tsan test-release test-versions: export TMPDIR := $(shell tools/scratch.sh)
 
 # Suites with threads, and servers where they need them: what the thread sanitizer is built for.
 BROKER_TESTS := http_test mqtt_test redis_test nats_test rabbitmq_test
@@ -20,7 +20,7 @@ SHIPPED := src/all examples/all tests/live/all tests/simulation/all
 LIVE := OUTRIDER_BIN=$(CURDIR)/build/outrider /usr/bin/python3
 
 .PHONY: help deps kafka postgres18 build demo
-.PHONY: test test-asan test-tsan test-shipped test-release simulate
+.PHONY: test test-asan test-tsan test-shipped test-release test-versions simulate
 .PHONY: build-shipped build-asan build-tsan run-shipped run-asan run-tsan
 .PHONY: chaos chaos-sqlite chaos-postgres chaos-table chaos-brokers chaos-app
 .PHONY: bench bench-table lint format coverage clean
@@ -33,6 +33,7 @@ help:
 	@echo "make lint      formatter, house rules, clang-tidy      make format    format everything"
 	@echo "make simulate  SEEDS=200000 simulated runs             make chaos     long kill loops"
 	@echo "make bench     speed, as ratios of one run             make coverage  lines covered by the tests"
+	@echo "make test-versions   the PostgreSQL suites on 13, 14, 16, 17 and 18"
 
 deps:
 	@tools/deps.sh
@@ -42,7 +43,7 @@ kafka:
 	@tools/kafka.sh
 
 postgres18:
-	@tools/postgres18.sh
+	@tools/postgres.sh 18
 
 build:
 	@tools/deps.sh build
@@ -97,6 +98,21 @@ test-release: kafka postgres18
 	cmake --build --preset release -j $(JOBS)
 	@ln -sfn release/outrider build/outrider
 	ctest --preset release -j $(TESTS_AT_ONCE)
+
+# The PostgreSQL suites on every version that users may have; Debian's own is a part of `make test`. The packages have
+# no pg_dump, so nothing is restored there.
+POSTGRES_VERSIONS := 13 14 16 17 18
+test-versions: deps
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target postgres_test postgres_schedule_test \
+		postgres_conformance_test postgres_admin_test
+	for version in $(POSTGRES_VERSIONS); do \
+		tools/postgres.sh $$version && for suite in test schedule_test conformance_test admin_test; do \
+			echo "== PostgreSQL $$version, postgres_$$suite"; \
+			OUTRIDER_PG_BIN=$(CURDIR)/build/postgres-$$version/bin \
+				build/release/tests/postgres/postgres_$$suite --gtest_brief=1 --gtest_filter=-PostgresAdopt.* || exit 1; \
+		done || exit 1; \
+	done
 
 simulate:
 	cmake --preset release

@@ -112,7 +112,7 @@ class PostgresTurn(unittest.TestCase):
         """Every worker is always in a turn; segments are emptied all the same."""
         self.set_up(workers=4, batch=20, delay=TURN, relay='retention = "0s"', publish_deadline="60s")
         shop = Shop(self.server)
-        clerks = [Clerk(shop, i, pause=1) for i in range(2)]  # slower than the broker
+        clerks = [Clerk(shop, i, pause=TURN) for i in range(2)]  # slower than a broker that takes a key one by one
         for clerk in clerks:
             clerk.start()
         relays = [Relay(self.world)]
