@@ -1,12 +1,13 @@
 #include "brokers/http/link.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "brokers/wire/socket.h"
 
 namespace outrider::http {
 
-Link::Link(const HttpOptions& options) : options_(options) {
+Link::Link(HttpOptions options) : options_(std::move(options)) {
     // First a transfer: it makes the library ready.
     transfers_.push_back(std::make_unique<Transfer>(options_));
     free_.push_back(transfers_.back().get());

@@ -14,7 +14,7 @@ namespace outrider::http {
 // bursts. One thread at a time.
 class Link {
 public:
-    explicit Link(const HttpOptions& options);
+    explicit Link(HttpOptions options);
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;

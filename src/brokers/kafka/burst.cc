@@ -72,7 +72,7 @@ Result<void> Burst::make_round(Mode mode) {
     Client& client = **ready;
     client.report_to([this, mode](const auto& message) { take(message, mode); });
     Result<void> sent = send_all(client, mode);
-    const Result<void> collected = collect(client);
+    Result<void> collected = collect(client);
     client.report_to({});
     const bool is_over = !sent || !collected || client.is_fatal() || client.is_down();
     const std::string why = client.is_fatal() ? client.why() : std::string();

@@ -79,7 +79,7 @@ private:
         return {};
     }
 
-    DestinationStatus read_destination(const Statement& row) const {
+    [[nodiscard]] DestinationStatus read_destination(const Statement& row) const {
         DestinationStatus status;
         status.name = row.text(1);
         status.topics = outrider::read_topics(row.text(2));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/assert.h"
 #include "core/hash.h"
@@ -55,7 +56,9 @@ std::int64_t limit_of(std::string_view type) {
 
 }  // namespace
 
-Wording::Wording(const Layout& layout, const Facts& facts) : layout_(layout), facts_(facts) {
+Wording::Wording(Layout layout, Facts facts)
+    : layout_(std::move(layout)),
+      facts_(std::move(facts)) {
 }
 
 std::string Wording::table() const {
@@ -88,8 +91,7 @@ std::string Wording::message_id() const {
     const std::string& type = facts_.column(layout_.id).type;
     if (type == "uuid") return column(layout_.id);
     const std::string place = quote_text(facts_.schema + "." + facts_.table + "/");
-    const std::string hashed =
-        substitute(kHashedId, {{"place", place}, {"id", column(layout_.id)}});
+    std::string hashed = substitute(kHashedId, {{"place", place}, {"id", column(layout_.id)}});
     if (facts_.column(layout_.id).category != 'S') return hashed;
     return "case when " + text(layout_.id) + " ~ " + std::string(kUuidPattern) + " then " +
            text(layout_.id) + "::uuid else " + hashed + " end";

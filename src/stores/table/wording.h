@@ -16,7 +16,7 @@ namespace outrider::table {
 // conditions. Everything that a user wrote was checked and is quoted here, once. Rows are called t.
 class Wording {
 public:
-    Wording(const Layout& layout, const Facts& facts);
+    Wording(Layout layout, Facts facts);
 
     // With every placeholder that does not depend on a destination.
     [[nodiscard]] std::string fill(std::string_view sql) const;
