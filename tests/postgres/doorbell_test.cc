@@ -226,8 +226,7 @@ TEST(PostgresDoorbell, OneTransactionRingsForEveryLogThatItWritesTo) {
     EXPECT_TRUE(second.has_got(1));
 }
 
-// It rings once, and remembers the segment with that: it goes on in one that others have left.
-TEST(PostgresDoorbell, ATransactionThatHasRungStaysInItsSegment) {
+TEST(PostgresDoorbell, ATransactionThatHasRungGoesOnInTheNextSegment) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);
     const PostgresSession writer(log.conninfo);
@@ -241,8 +240,8 @@ TEST(PostgresDoorbell, ATransactionThatHasRungStaysInItsSegment) {
     writer.run(kInsert);
     writer.run("commit; " + kInsert);
     EXPECT_TRUE(sleepyhead.has_got(4));
-    EXPECT_EQ(session.value("select count(*) from outrider.message_1"), "2");
-    EXPECT_EQ(session.value("select count(*) from outrider.message_2"), "2");
+    EXPECT_EQ(session.value("select count(*) from outrider.message_1"), "1");
+    EXPECT_EQ(session.value("select count(*) from outrider.message_2"), "3");
 }
 
 TEST(PostgresDoorbell, TwoPhaseWritersSilenceIt) {
