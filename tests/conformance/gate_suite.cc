@@ -21,15 +21,21 @@ public:
 
     // Until the relay has noticed it; so many messages are written meanwhile.
     void trouble(void (Gate::*kind)(), int messages) {
-        const std::size_t before = listener().unanswered();
+        const std::size_t before = await_calm();
         (*gate_.*kind)();
         write(messages);
         await_notice(before);
         gate_->open();
     }
 
-    // More messages than before the trouble were not answered; or the circuit is open, maybe by a
-    // late failure of the trouble before that: then the broker is asked nothing more.
+    // The circuit is closed. Returns how many messages were not answered so far.
+    [[nodiscard]] std::size_t await_calm() const {
+        EXPECT_TRUE(wait_until([&] { return !listener().is_open(); }, kPatience));
+        return listener().unanswered();
+    }
+
+    // More messages than before the trouble were not answered; or the circuit has opened since,
+    // maybe by a late failure of the trouble before that: then the broker is asked nothing more.
     void await_notice(std::size_t before) const {
         const auto has_noticed = [&] {
             return listener().unanswered() > before || listener().is_open();
@@ -124,7 +130,7 @@ TEST_P(GateSuite, SurvivesKillsOfTheServer) {
         const std::size_t before = world.listener().acknowledged();
         world.write(300);
         world.await_acknowledged(before + 20);
-        const std::size_t unanswered = world.listener().unanswered();
+        const std::size_t unanswered = world.await_calm();
         harness_->take_away();
         world.gate().cut();  // nobody comes in before the readers are back
         world.write(20);
