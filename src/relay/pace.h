@@ -33,14 +33,14 @@ public:
         return std::min({kRestPerMessage * company, crowd, kRestMax});
     }
 
-    static constexpr Duration kRestMax = std::chrono::milliseconds(10);
+    static constexpr Duration kRestMax = std::chrono::milliseconds(25);
 
 private:
     static constexpr std::size_t kFirst = 256;
     static constexpr int kForgets = 1000;  // turns until the quickest has doubled, about
-    static constexpr int kPatience = 4;
+    static constexpr int kPatience = 16;
     static constexpr std::size_t kFew = 12;
-    static constexpr Duration kRestPerMessage = std::chrono::microseconds(200);
+    static constexpr Duration kRestPerMessage = std::chrono::microseconds(150);
 
     BatchLimits limits_;
     std::size_t messages_ = 1;
