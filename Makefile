@@ -66,7 +66,8 @@ test: deps
 test-shipped test-asan test-tsan: test-%: build-%
 	@$(MAKE) run-$*
 
-# The binary and the libraries as they ship, with the simulation and the kills at full size.
+# The binary and the libraries as they ship, with the simulation and the kills: more of them than under sanitizers, and
+# fewer than in `make simulate` and `make chaos`.
 build-shipped:
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target $(SHIPPED)
@@ -81,7 +82,7 @@ build-asan: postgres18
 	nice -n 19 cmake --build --preset asan -j $(JOBS)
 
 run-asan:
-	SANITIZED=1 STORM_SECONDS=5 SEEDS=200 MODEL_SEEDS=12 KILLS=20 FAULTS=15 CRASHES=1 \
+	SANITIZED=1 STORM_SECONDS=5 SEEDS=200 MODEL_SEEDS=12 KILLS=20 CRASHES=1 \
 		ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 build-tsan:
@@ -126,7 +127,7 @@ chaos-sqlite: deps build
 	KILLS=1000 $(LIVE) tests/live/sqlite_kill_test.py -v
 
 chaos-postgres: deps build
-	FAULTS=300 CRASHES=20 $(LIVE) tests/live/postgres_chaos_test.py -v
+	KILLS=200 CRASHES=20 $(LIVE) tests/live/postgres_chaos_test.py -v
 	TURN_SECONDS=10 LENGTH_SECONDS=60 EMPTIED=4 STRICT=1 $(LIVE) tests/live/postgres_turn_test.py -v
 
 chaos-table: deps build

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,6 +97,14 @@ struct EnqueueOptions {
     // behind your destinations takes such messages; most brokers refuse far smaller ones than a
     // database does.
     std::size_t payload_bytes_max = 1U << 20U;
+
+    // Called after every commit of a unit of work that wrote messages, on its thread; must not
+    // throw. For a relay in the same process, which then needs not be told by the database:
+    //
+    //     options.committed = [&relay] { relay.wake(); };
+    //
+    // Whoever ends a transaction without a unit calls wake() by hand.
+    std::function<void()> committed;
 };
 
 // Throws Failure (correct) that names the field and the limit, unless the message may be written.

@@ -79,10 +79,11 @@ void fail_to_open(const Config& config, const Error& error) {
         const bool away = error.remedy == Remedy::wait;
         throw Stop(away ? kCannotConnect : kFailed, url + ": " + error.text);
     }
+    const bool is_made_by_us = url.starts_with("sqlite:");
     throw Stop(
         kCannotConnect,
-        "cannot open the store " + url + ": " + error.text +
-            ": check store.url, or create it with 'outrider migrate up'"
+        "cannot open the store " + url + ": " + error.text + ": check store.url" +
+            (is_made_by_us ? ", or create it with 'outrider migrate up'" : "")
     );
 }
 

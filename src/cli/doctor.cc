@@ -45,9 +45,10 @@ void examine_brokers(const Config& config, std::vector<Finding>& findings) {
 std::vector<Finding> examine(const Config& config) {
     const auto admin = open_admin(config, StoreDriver::IfMissing::fail);
     std::vector<Finding> findings = value_of(admin->examine());
-    const SchemaVersion version = value_of(admin->schema_version());
-    if (version.installed != version.newest) return findings;
-    // Without its rights a user cannot see how destinations stand; that is found already.
+    // Without its rights a user sees neither the version nor how destinations stand; that is found
+    // already.
+    const Result<SchemaVersion> version = admin->schema_version();
+    if (!version || version->installed != version->newest) return findings;
     const Result<Backlog> backlog = admin->backlog(destinations_of(config));
     if (!backlog) return findings;
     for (Finding& finding : admin::judge(*backlog)) findings.push_back(std::move(finding));

@@ -49,6 +49,10 @@ ExitCode Drain::run() {
             if (judged == kLeftovers) log.warn("only parked or dead messages remain");
             if (judged) return *judged;
         }
+        if (observer.has_refusal()) {
+            log.error("a destination was refused, see above: nobody waits for it");
+            return kFailed;
+        }
         if (timeout && clock.now() - start >= *timeout) {
             log.error("not everything was delivered within --timeout");
             return kUnhealthy;

@@ -8,6 +8,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/log.h"
+#include "cli/log_observer.h"
 #include "cli/signals.h"
 #include "core/store_admin.h"
 
@@ -22,9 +23,10 @@ namespace outrider::cli {
 );
 
 // Waits until a started relay has nothing left to do, or the time is over (unhealthy), or a signal
-// comes (failed).
+// comes or a destination is refused (failed).
 struct Drain {
     Relay& relay;
+    const LogObserver& observer;
     StoreAdmin& admin;
     const StopSignals& signals;
     Log& log;

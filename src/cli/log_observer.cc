@@ -72,6 +72,8 @@ bool LogObserver::is_news(const std::string& who, const std::string& text) {
 }
 
 void LogObserver::faulted(const Destination& destination, Stage stage, const Error& error) {
+    const bool needs_a_person = error.remedy == Remedy::correct || error.remedy == Remedy::upgrade;
+    if (stage == Stage::open && needs_a_person) refused_ = true;
     if (!is_news(destination.name, error.text)) return;
     log_.error(
         "fault",

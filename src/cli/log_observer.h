@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -43,6 +44,9 @@ public:
     void inbox_cleaned_up(std::uint64_t records) override;
     void clean_up_failed(const Error& error) override;
 
+    // A store or a broker has refused a destination for a reason that only a person can mend.
+    [[nodiscard]] bool has_refusal() const { return refused_; }
+
     // One line per destination for which something happened since the last report.
     void report();
 
@@ -66,6 +70,7 @@ private:
     std::mutex mutex_;
     std::map<std::string, Sum> sums_;
     std::map<std::string, LastFault> faults_;
+    std::atomic<bool> refused_ = false;
     std::uint64_t cleaned_up_ = 0;
     std::uint64_t inbox_cleaned_up_ = 0;
 };

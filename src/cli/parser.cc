@@ -2,6 +2,7 @@
 
 #include "cli/parser.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -142,9 +143,11 @@ void add_enqueue(CLI::App& app, Line& line) {
 
 void add_relay(CLI::App& app, Line& line) {
     CLI::App& verb = add_verb(app, "relay", "Carry messages to their destinations");
-    verb.add_flag("--drain", line.relay.drain, "End when nothing is left to do (exit 0 or 3)");
+    CLI::Option* drain =
+        verb.add_flag("--drain", line.relay.drain, "End when nothing is left to do (exit 0 or 3)");
     verb.add_option("--timeout", line.relay.timeout, "End a drain after this time (exit 4)")
-        ->type_name("DURATION");
+        ->type_name("DURATION")
+        ->needs(drain);
     verb.add_flag("--migrate", line.relay.migrate, "Create or update the tables first");
     verb.footer("Examples:\n  outrider relay\n  outrider relay --drain --timeout 30s");
     on_parsed(verb, line, [&line] { return run_relay(line.common, line.relay); });
@@ -172,7 +175,9 @@ void add_filters(CLI::App& verb, DeadArguments& to) {
             "Only of this key"
     )
         ->type_name("TEXT");
-    verb.add_option("--limit", to.limit, "At most this many, oldest first")->type_name("N");
+    verb.add_option("--limit", to.limit, "At most this many, oldest first")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
 }
 
 void add_dead_change(CLI::App& verb, DeadArguments& to) {
@@ -412,6 +417,20 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+// As the library wants them: without the program, the last first. An option with an equals sign and
+// nothing behind it has an empty value; the library would take the next word.
+std::vector<std::string> reversed(std::span<char*> arguments) {
+    std::vector<std::string> words;
+    for (const std::string_view word :
+         arguments.subspan(std::min<std::size_t>(arguments.size(), 1))) {
+        const bool is_empty = word.starts_with("--") && word.find('=') + 1 == word.size();
+        words.emplace_back(is_empty ? word.substr(0, word.size() - 1) : word);
+        if (is_empty) words.emplace_back();
+    }
+    std::reverse(words.begin(), words.end());
+    return words;
+}
+
 Verb parse_command_line(std::span<char*> arguments) {
     const auto line = std::make_shared<Line>();
     const auto app = std::make_shared<CLI::App>(
@@ -421,7 +440,7 @@ Verb parse_command_line(std::span<char*> arguments) {
     );
     build(*app, *line);
     try {
-        app->parse(static_cast<int>(arguments.size()), arguments.data());
+        app->parse(reversed(arguments));
     } catch (const CLI::Success& asked) {
         app->exit(asked, std::cout, std::cerr);
         return [] { return int{kFine}; };

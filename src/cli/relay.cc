@@ -110,7 +110,7 @@ int run_relay(const CommonArguments& common, const RelayArguments& arguments) {
     notify_service_manager("READY=1");
     ExitCode code = kFine;
     if (arguments.drain) {
-        code = Drain{relay, *admin, signals, log, names, timeout}.run();
+        code = Drain{relay, *observer, *admin, signals, log, names, timeout}.run();
     } else {
         wait_for_signal(signals, *observer, log);
     }

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "admin/documents.h"
 #include "cli/context.h"
 #include "cli/times.h"
@@ -10,7 +12,9 @@ namespace {
 
 // A number of the log, or a moment.
 void read_start(const std::string& text, ReplayFilter& filter) {
+    constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();
     if (const auto seq = parse_count(text)) {
+        if (*seq > kLast) throw Stop(kUsage, "--from: no log has a number " + text);
         filter.from_seq = static_cast<std::int64_t>(*seq);
         return;
     }

@@ -27,6 +27,7 @@ std::optional<Duration> parse_offset(std::string_view text) {
     const auto hours = parse_count(text.substr(1, 2));
     const auto rest = parse_count(text.substr(4, 2));
     if (!hours || !rest || (text[0] != '+' && text[0] != '-')) return std::nullopt;
+    if (*hours > 23 || *rest > 59) return std::nullopt;
     const Duration offset = minutes(static_cast<std::int64_t>(*hours * 60 + *rest));
     return text[0] == '+' ? offset : -offset;
 }
@@ -42,11 +43,14 @@ std::optional<WallTime> parse_moment(const std::string& text, WallTime now) {
     std::tm parts{};
     const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
     if (end == nullptr) return std::nullopt;
+    const int day = parts.tm_mday;
+    const std::time_t moment = ::timegm(&parts);  // and makes the 31st of February one of March
+    if (parts.tm_mday != day) return std::nullopt;
     std::string_view rest = end;
     const std::optional<Duration> fraction = take_fraction(rest);
     const std::optional<Duration> offset = parse_offset(rest);
     if (!fraction || !offset) return std::nullopt;
-    return WallTime(seconds(::timegm(&parts))) + *fraction - *offset;
+    return WallTime(seconds(moment)) + *fraction - *offset;
 }
 
 }  // namespace outrider::cli

@@ -29,7 +29,7 @@ struct DestinationStatus {
     std::uint64_t delivered = 0;  // since the destination exists
     double rate = 0;              // deliveries a second, lately
     bool paused = false;
-    bool relay_running = false;  // somebody holds its lanes right now
+    bool relay_running = false;  // somebody serves it right now
     CircuitState circuit = CircuitState::closed;
     std::string circuit_reason;  // why it is not closed
 };

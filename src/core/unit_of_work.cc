@@ -73,8 +73,10 @@ public:
     }
 
     void commit() {
+        bool wrote = false;
         try {
             const std::vector<Message> messages = pending();
+            wrote = !messages.empty();
             for (const Message& message : messages) validate(message, options_);
             session_->commit(messages);
         } catch (const CommitUnknown&) {
@@ -85,6 +87,7 @@ public:
             throw;
         }
         end(Phase::committed);
+        if (wrote && options_.committed) options_.committed();
     }
 
     void rollback() noexcept {

@@ -57,6 +57,26 @@ concept CanEnqueue = requires(Transaction& tx, const T& event) {
 };
 static_assert(CanEnqueue<OrderPaid> && !CanEnqueue<int>, "only what has a to_message()");
 
+TEST_F(DomainEventsTest, ACommitThatWroteSomethingIsTold) {
+    Payloads told;
+    const auto unit = [&](const char* payload) {
+        EnqueueOptions options;
+        options.committed = [&told, this] { told = written; };
+        UnitOfWork<int> work(std::make_unique<PaperSession>(written), &handle, options);
+        Message message;
+        message.topic = "t";
+        message.payload = payload;
+        if (!message.payload.empty()) work.enqueue(message);
+        return work;
+    };
+    unit("rolled back").rollback();
+    unit("").commit();
+    EXPECT_TRUE(told.empty());
+    unit("1").commit();
+    EXPECT_EQ(told, written) << "not before it is written";
+    EXPECT_EQ(told.size(), 1U);
+}
+
 TEST_F(DomainEventsTest, OutliveTheirEntity) {
     auto unit = begin();
     {

@@ -1,4 +1,4 @@
-"""Runs the real binary, OUTRIDER_BIN, from end to end on SQLite and files."""
+"""Runs the real binary, OUTRIDER_BIN, from end to end on SQLite and files, and what operators do on PostgreSQL, too."""
 
 import fcntl
 import json
@@ -20,6 +20,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import children  # noqa: E402
 
 BINARY = os.environ["OUTRIDER_BIN"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "live"))
+from postgres import Server  # noqa: E402
+
 PATIENCE = 30  # seconds; a bound for waits, never a pause
 
 CONFIG = """\
@@ -61,13 +64,35 @@ def has_open(pid, path):
 
 
 class CliTest(unittest.TestCase):
+    # What is said otherwise on another store.
+    tables = "outrider_"
+    long_ago = "1"
+    escape = "char(27)"
+    in_one_order = True  # across keys, too: one lane
+    fault = ("drop trigger outrider_message_number", "number_guard")  # how to cause one, and its code
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider_cli_"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.write("outrider.toml", CONFIG)
+        self.write("outrider.toml", CONFIG.replace("sqlite:shop.db", self.make_store()))
+
+    def make_store(self):
+        """Its url. There is nothing in it."""
+        return "sqlite:shop.db"
+
+    def execute(self, sql):
+        with sqlite3.connect(self.folder / "shop.db") as database:
+            database.execute(sql)
+        database.close()
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
+
+    def insert_old_message(self):
+        self.execute(
+            f"insert into {self.tables}message (topic, payload, occurred_at) "
+            f"values ('orders.x', 'old', {self.long_ago})"
+        )
 
     def run_outrider(self, *words, expect=0, environment=None, stdin=""):
         done = subprocess.run(
@@ -355,8 +380,8 @@ class Replay(CliTest):
         self.out("enqueue", "orders.y", "other", "--key", "j")
         self.run_outrider("relay", "--drain")
 
-    def payloads(self):
-        return [line["payload"] for line in self.lines()]
+    def payloads(self, key=None):
+        return [line["payload"] for line in self.lines() if key in (None, line["key"])]
 
     def test_history_is_sent_once_more(self):
         words = ("replay", "--destination", "orders", "--from", "2", "--key", "k")
@@ -367,7 +392,14 @@ class Replay(CliTest):
         self.assertIn("sending 2 messages to 'orders'", self.out(*words, "--yes"))
         self.out("enqueue", "orders.x", "new", "--key", "k")
         self.run_outrider("relay", "--drain")
-        self.assertEqual(self.payloads(), ["0", "1", "2", "other", "1", "2", "new"])
+        self.assertEqual(self.payloads("k"), ["0", "1", "2", "1", "2", "new"])
+        self.assertEqual(self.payloads("j"), ["other"])
+        if self.in_one_order:
+            self.assertEqual(self.payloads(), ["0", "1", "2", "other", "1", "2", "new"])
+
+    def test_a_beginning_that_cannot_be_is_refused(self):
+        for start in (str(2**63), str(2**64 - 1), "2026-02-31T00:00:00Z", "2026-11-15T12:00:00+99:99", ""):
+            self.assertIn("--from", self.error("replay", "--destination", "orders", f"--from={start}", expect=2))
 
     def test_it_begins_at_a_moment(self):
         words = ("replay", "--destination", "orders", "--yes", "--json")
@@ -395,31 +427,26 @@ class Doctor(CliTest):
     def test_it_says_what_to_do_and_exits_4(self):
         self.out("migrate", "up")
         self.assertIn("all is well", self.out("doctor"))
-        with sqlite3.connect(self.folder / "shop.db") as database:
-            database.execute("drop trigger outrider_message_number")
-        database.close()
-        self.assertIn("fault number_guard", self.out("doctor", expect=4))
+        cause, code = self.fault
+        self.execute(cause)
+        self.assertIn(f"fault {code}", self.out("doctor", expect=4))
         document = self.json("doctor", expect=4)
         self.assertFalse(document["healthy"])
-        self.assertEqual([one["code"] for one in document["findings"]], ["number_guard"])
+        self.assertEqual([one["code"] for one in document["findings"]], [code])
         self.assertLessEqual({"gravity", "code", "what", "advice"}, document["findings"][0].keys())
 
     def test_it_looks_at_destinations_too(self):
         self.out("migrate", "up")
         self.out("enqueue", "stray", "x")
         self.assertIn("hint unrouted", self.out("doctor"))
-        with sqlite3.connect(self.folder / "shop.db") as database:
-            database.execute(
-                "insert into outrider_message (topic, payload, occurred_at) values ('orders.x', 'x', 1)"
-            )
-        database.close()
+        self.insert_old_message()
         self.assertIn("fault unserved", self.out("doctor", expect=4))
 
     def test_a_missing_migration_is_found(self):
-        sqlite3.connect(self.folder / "shop.db").execute("create table mine (x)").connection.close()
+        self.execute("create table mine (x int)")
         self.assertIn("fault migration", self.out("doctor", expect=4))
 
-    def test_sqlite_has_nothing_to_adopt(self):
+    def test_a_store_at_home_has_nothing_to_adopt(self):
         self.out("migrate", "up")
         self.assertEqual(self.json("adopt", "--yes"), {"was_foreign": False, "carried_over": 0})
 
@@ -439,7 +466,9 @@ class DeadLetters(CliTest):
 
     def test_they_are_listed_with_stable_names(self):
         self.assertEqual([line["payload"] for line in self.lines()], ["z"])
-        letters = self.json("dead", "list")
+        listed = self.json("dead", "list")
+        self.assertEqual(listed, sorted(listed, key=lambda letter: letter["died_at"]))
+        letters = listed if self.in_one_order else sorted(listed, key=lambda letter: letter["id"])
         self.assertEqual([letter["id"] for letter in letters], self.ids)
         for name in ("id", "destination", "topic", "key", "attempts", "error", "died_at"):
             self.assertIn(name, letters[0])
@@ -491,9 +520,7 @@ class DeadLetters(CliTest):
         self.assertNotIn(secret_key, log)
 
     def test_control_characters_do_not_reach_the_terminal(self):
-        with sqlite3.connect(self.folder / "shop.db") as database:
-            database.execute("update outrider_dead set topic = 'a' || char(27) || '[2Jb'")
-        database.close()
+        self.execute(f"update {self.tables}dead set topic = 'a' || {self.escape} || '[2Jb'")
         self.assertNotIn("\x1b", self.out("dead", "list"))
         self.assertNotIn("\x1b", self.out("dead", "show", self.ids[0]))
 
@@ -543,13 +570,71 @@ class Destinations(CliTest):
     def test_status_is_a_probe(self):
         self.run_outrider("status", "--max-age", "1s")
         self.out("destination", "pause", "orders")
-        old = "insert into outrider_message(topic, payload, occurred_at) values ('orders.x', 'a', 1)"
-        with sqlite3.connect(self.folder / "shop.db") as database:
-            database.execute(old)
-        database.close()
+        self.insert_old_message()
         self.run_outrider("status", "--max-age", "1h", expect=4)
         self.assertGreater(self.status()["oldest_pending_seconds"], 3600)
         self.run_outrider("status", "--max-age", "often", expect=2)
+
+
+class OnPostgres(CliTest):
+    """A database of its own for each case, all on one server."""
+
+    server = None
+    databases = 0
+    tables = "outrider."
+    long_ago = "to_timestamp(1)"
+    escape = "chr(27)"
+    in_one_order = False
+    fault = ("alter sequence outrider.seq cache 20", "sequence_cache")
+
+    @classmethod
+    def setUpClass(cls):
+        if os.environ.get("OUTRIDER_POSTGRES") == "0":
+            raise unittest.SkipTest("this build has no PostgreSQL")
+        if OnPostgres.server is None:
+            OnPostgres.server = Server()
+            unittest.addModuleCleanup(OnPostgres.server.close)
+
+    def make_database(self, *options):
+        OnPostgres.databases += 1
+        name = f"shop_{OnPostgres.databases}"
+        self.assertIsNotNone(self.server.query(" ".join(["create database", name, *options])))
+        return name
+
+    def make_store(self):
+        self.database = self.make_database()
+        return self.server.url_of(self.database)
+
+    def execute(self, sql):
+        self.assertIsNotNone(self.server.query(sql, self.database), sql)
+
+
+class ReplayOnPostgres(OnPostgres, Replay):
+    pass
+
+
+class DeadLettersOnPostgres(OnPostgres, DeadLetters):
+    pass
+
+
+class DestinationsOnPostgres(OnPostgres, Destinations):
+    pass
+
+
+class DoctorOnPostgres(OnPostgres, Doctor):
+    def test_a_copy_is_relayed_once_it_is_adopted(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "done")
+        self.run_outrider("relay", "--drain")
+        self.out("enqueue", "orders.x", "pending")
+        copy = ["--store", self.server.url_of(self.make_database("template", self.database))]
+        self.assertIn("outrider adopt", self.error("relay", "--drain", *copy, expect=1))
+        self.assertIn("outrider adopt", self.out("doctor", *copy, expect=4))
+        self.assertIn("--yes", self.error("adopt", *copy, expect=2))
+        self.assertEqual(self.json("adopt", "--yes", *copy), {"was_foreign": True, "carried_over": 1})
+        self.run_outrider("relay", "--drain", *copy)
+        self.assertEqual([line["payload"] for line in self.lines()], ["done", "pending"])
+        self.assertIn("all is well", self.out("doctor", *copy))
 
 
 class Configuration(CliTest):
@@ -659,6 +744,18 @@ class Configuration(CliTest):
 
 
 class CommandLine(CliTest):
+    def test_an_empty_value_does_not_take_the_next_word(self):
+        self.out("migrate", "up")
+        self.out("enqueue", "--key=", "orders.placed", "1")
+        self.out("relay", "--drain")
+        self.assertEqual([line["topic"] for line in self.lines()], ["orders.placed"])
+
+    def test_a_time_limit_is_one_of_a_drain(self):
+        self.assertIn("--drain", self.error("relay", "--timeout", "3s", expect=2))
+
+    def test_a_limit_is_a_positive_number(self):
+        self.assertIn("--limit", self.error("dead", "list", "--limit", "-1", expect=2))
+
     def test_exit_codes(self):
         self.run_outrider(expect=2)
         self.assertIn("did you mean 'status'?", self.error("statsu", expect=2))

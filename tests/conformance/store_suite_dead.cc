@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "conformance/store_suite.h"
 
 // Dead letters: kept, listed, replayed, discarded; and keys that wait for them.
@@ -62,7 +64,9 @@ TEST_P(StoreSuite, HoldsTheKeyOfADeadLetterUntilItIsReplayed) {
         return e.blocked ? behind(e) : done(e);
     });
     EXPECT_TRUE(claim(*store).envelopes.empty());
-    const auto replayed = admin()->replay_dead({});
+    DeadFilter all;
+    all.limit = std::numeric_limits<std::size_t>::max();  // as the command line says "all"
+    const auto replayed = admin()->replay_dead(all);
     ASSERT_TRUE(replayed);
     EXPECT_EQ(*replayed, 1U);
     EXPECT_EQ(deliver(*store), (Payloads{"1", "2", "3"}));

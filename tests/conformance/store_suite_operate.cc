@@ -138,9 +138,11 @@ TEST_P(StoreSuite, TakesAnyListOfADestinationThatWasForgotten) {
     Destination narrow = destination();
     narrow.topics = {"a"};
     Destination wide = destination();
-    const auto relay = open(wide);
-    EXPECT_TRUE(harness_->driver()->open(narrow));
-    EXPECT_FALSE(relay->claim({10, 1000}));
+    {
+        const auto relay = open(wide);
+        EXPECT_TRUE(harness_->driver()->open(narrow));
+        EXPECT_FALSE(relay->claim({10, 1000}));
+    }
     ASSERT_TRUE(*admin()->forget("all"));
     const auto other = open(wide);
     harness_->commit({message("b", "k", "1")});

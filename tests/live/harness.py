@@ -96,6 +96,24 @@ class World:
         self.folder.cleanup()
 
 
+class Arrivals:
+    """Counts the lines of a file that grows, reading each byte once."""
+
+    def __init__(self, path):
+        self.path = path
+        self.place = 0
+        self.count = 0
+
+    def now(self):
+        if os.path.exists(self.path):
+            with open(self.path, "rb") as file:
+                file.seek(self.place)
+                while piece := file.read(1 << 20):
+                    self.place += len(piece)
+                    self.count += piece.count(b"\n")
+        return self.count
+
+
 class Relay:
     """One `outrider relay` process. It ends with its world, or with the test."""
 
@@ -223,18 +241,19 @@ class Verdict:
         for writer in writers:
             committed.update(writer.committed)
             rolled_back.update(writer.rolled_back)
-        seen = set()
+        seen = {}  # id -> the line it was last seen in
         last = collections.defaultdict(int)
-        self.duplicates = 0
+        self.repeated = []  # numbers of lines, from 0, that came again later
         self.phantoms = []
         self.disorder = []
         self.damaged = []
-        for line in lines:
+        for number, line in enumerate(lines):
             message = line["id"]
-            if message in seen:
-                self.duplicates += 1
+            earlier = seen.get(message)
+            seen[message] = number
+            if earlier is not None:
+                self.repeated.append(earlier)
                 continue
-            seen.add(message)
             if message not in committed:
                 self.phantoms.append((message, message in rolled_back))
                 continue
@@ -245,7 +264,8 @@ class Verdict:
                 self.disorder.append((key, last[key], position))
             last[key] = position
         self.committed = len(committed)
-        self.lost = sorted(set(committed) - seen)
+        self.duplicates = len(self.repeated)
+        self.lost = sorted(set(committed) - set(seen))
 
     def expect_good(self, test, duplicates_max):
         test.assertEqual(self.lost[:5], [], f"{len(self.lost)} of {self.committed} lost")

@@ -60,18 +60,21 @@ class Server:
                 )
         return self.query("select 1") == "1"
 
-    def query(self, sql):
-        done = subprocess.run(self.psql("-Atc", sql), capture_output=True, text=True)
+    def query(self, sql, database="postgres"):
+        done = subprocess.run(self.psql("-Atc", sql, database=database), capture_output=True, text=True)
         return done.stdout.strip() if done.returncode == 0 else None
 
     # Debian's client, which speaks to any server, and not the script that looks for it: tests ask often.
-    def psql(self, *arguments):
+    def psql(self, *arguments, database="postgres"):
         client = max(glob.glob("/usr/lib/postgresql/*/bin/psql"), default="psql")
-        return [client, "-X", "-h", self.folder, "-U", "postgres", *arguments, "postgres"]
+        return [client, "-X", "-h", self.folder, "-U", "postgres", *arguments, database]
+
+    def url_of(self, database):
+        return f"postgres://postgres@/{database}?host={self.folder}"
 
     @property
     def url(self):
-        return f"postgres://postgres@/postgres?host={self.folder}"
+        return self.url_of("postgres")
 
     def stop(self, how=signal.SIGINT):
         """SIGINT: sessions are ended; SIGQUIT: as in a crash."""

@@ -2,26 +2,63 @@
 relays killed and frozen, sessions terminated, the server restarted and killed. Nothing may be lost, invented or
 reordered."""
 
+import collections
 import os
 import random
+import signal
+import threading
 import time
 import unittest
 
-from harness import Relay, Verdict, World, run, wait_until
+from harness import Arrivals, Relay, Verdict, World, run, wait_until
 from postgres import Server
 from shop import Clerk, Shop
 
-FAULTS = int(os.environ.get("FAULTS", "25"))  # of relays and sessions
-CRASHES = int(os.environ.get("CRASHES", "2"))  # of the server, for each way to settle
+KILLS = int(os.environ.get("KILLS", "25"))  # of relays; freezes and ended sessions come in between
+CRASHES = int(os.environ.get("CRASHES", "2"))  # of the server, for each way to settle; restarts come in between
 SETTINGS = "max_prepared_transactions = 50\nmax_connections = 300\nshared_buffers = 64MB"
-BATCH = 50
+RELAYS = 8
 WORKERS = 4
+BATCH = 10  # small, so that the repeats we allow are far fewer than what is written
 DEADLINE = 1  # seconds that a broker may take, and 5 more until the server frees a frozen relay's lanes
 FROZEN = DEADLINE + 5 + 1
+FROZEN_MAX = 3  # relays at a time
+
+# Seconds before and after an end of the server in which what arrives may come again: PostgreSQL flushes a fast settle
+# within 0.6 s, and a turn that is under way still publishes.
+UNSETTLED = 4 if os.environ.get("SANITIZED") else 2
+IN_FLIGHT = 1
+QUIET = UNSETTLED + IN_FLIGHT + 1.5  # what arrived meanwhile, but for its edges, must not come again
+
+
+class Pulse(threading.Thread):
+    """Notes how many lines have arrived, twenty times a second, to tell later when a line came."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.arrivals = Arrivals(path)
+        self.notes = []  # when we began to count, when we had counted, how many
+        self.ending = threading.Event()
+
+    def run(self):
+        while not self.ending.wait(0.05):
+            begun = time.monotonic()
+            count = self.arrivals.now()
+            self.notes.append((begun, time.monotonic(), count))
+
+    def lines(self, first, last):
+        """The numbers of all lines that came between two moments, and some more at the edges."""
+        before = [count for _, counted, count in self.notes if counted <= first]
+        after = [count for begun, _, count in self.notes if begun >= last]
+        return range(max(before, default=0), min(after, default=self.arrivals.count))
+
+    def finish(self):
+        self.ending.set()
+        self.join()
 
 
 class Chaos(unittest.TestCase):
-    def set_up(self, relays, settle="fast"):
+    def set_up(self, settle="fast"):
         self.server = Server(SETTINGS)
         self.addCleanup(self.server.close)
         self.world = World(
@@ -34,24 +71,50 @@ class Chaos(unittest.TestCase):
             file.seek(0)
             file.write(text)
         self.dice = random.Random(8)
+        self.done = collections.Counter()
+        self.frozen = []  # relay, until when
+        self.ends = []  # of the server: between which moments what arrived may come again
+        self.start_all()
+
+    def start_all(self):
         self.shop = Shop(self.server)
         self.clerks = [Clerk(self.shop, i, pause=0.02) for i in range(6)]
         for clerk in self.clerks:
             clerk.start()
-        self.relays = [Relay(self.world) for _ in range(relays)]
+        self.relays = [Relay(self.world) for _ in range(RELAYS)]
         for relay in self.relays:  # one that cannot reach its server at the start gives up
             wait_until("the relay to start", lambda log=relay: "relay starts" in log.text())
 
+    def awake(self):
+        """Which relays are not frozen."""
+        frozen = [relay for relay, _ in self.frozen]
+        return [number for number, relay in enumerate(self.relays) if relay not in frozen]
+
     def kill_one(self):
-        victim = self.dice.randrange(len(self.relays))
+        """Not a frozen one, which is to outlast its timeouts."""
+        victim = self.dice.choice(self.awake())
         self.relays[victim].kill()
+        self.done["killed"] += self.relays[victim].process.returncode == -signal.SIGKILL
         self.relays[victim] = Relay(self.world)
 
+    def freeze_one(self):
+        relay = self.relays[self.dice.choice(self.awake())]
+        relay.freeze()
+        self.frozen.append((relay, time.monotonic() + FROZEN))
+
+    def thaw_those_due(self):
+        for relay, until in list(self.frozen):
+            if time.monotonic() > until:
+                self.done["frozen"] += relay.process.poll() is None
+                relay.thaw()
+                self.frozen.remove((relay, until))
+
     def terminate_one(self):
-        self.server.query(
+        ended = self.server.query(
             "select pg_terminate_backend(pid) from (select pid from pg_stat_activity "
             "where application_name like 'outrider%' order by random() limit 1) x"
         )
+        self.done["terminated"] += ended == "t"
 
     def wait_for_progress(self):
         """The relays go on: something new arrives."""
@@ -67,64 +130,74 @@ class Chaos(unittest.TestCase):
         return Verdict([self.shop], self.world.lines())
 
     def test_relays_are_killed_frozen_and_cut_off(self):
-        self.set_up(relays=8)
+        self.set_up()
         self.wait_for_progress()
-        frozen = []
-        done = {"killed": 0, "frozen": 0, "terminated": 0}
-        while sum(done.values()) < FAULTS:
+        self.freeze_one()
+        while self.done["killed"] < KILLS:
             time.sleep(self.dice.uniform(0, 0.15))
-            for relay, until in list(frozen):
-                if time.monotonic() > until:
-                    relay.thaw()
-                    frozen.remove((relay, until))
+            self.thaw_those_due()
             chance = self.dice.random()
             if chance < 0.25:
                 self.terminate_one()
-                done["terminated"] += 1
-            elif chance < 0.35 or done["frozen"] == 0:
-                relay = self.dice.choice(self.relays)
-                if all(relay is not one for one, _ in frozen):
-                    relay.freeze()
-                    frozen.append((relay, time.monotonic() + FROZEN))
-                    done["frozen"] += 1
+            elif chance < 0.35 and len(self.frozen) < FROZEN_MAX:
+                self.freeze_one()
             else:
                 self.kill_one()
-                done["killed"] += 1
-        for relay, until in frozen:
-            time.sleep(max(0, until - time.monotonic()))
-            relay.thaw()  # one that was killed and replaced meanwhile does not hear it
+        while self.frozen:
+            time.sleep(0.1)
+            self.thaw_those_due()
         self.wait_for_progress()
         verdict = self.finish()
-        print(f"\n  {done}, {verdict.committed} committed, {verdict.duplicates} repeated")
-        self.assertGreater(verdict.committed, FAULTS)
-        verdict.expect_good(self, (done["killed"] + done["frozen"]) * WORKERS * BATCH + done["terminated"] * BATCH)
+        done = self.done
+        print(f"\n  {dict(done)}, {verdict.committed} committed, {verdict.duplicates} repeated")
+        self.assertEqual(done["killed"], KILLS)
+        self.assertGreater(done["frozen"], 0)
+        self.assertGreater(done["terminated"], 0)
+        self.assertGreater(verdict.committed, sum(done.values()))
+        in_flight = (done["killed"] + done["frozen"]) * WORKERS * BATCH + done["terminated"] * BATCH
+        verdict.expect_good(self, min(in_flight, verdict.committed // 4))  # few batches are full: most come once
+
+    def end_server(self, end, rest):
+        """Once the relays are at work, and after a rest."""
+        self.wait_for_progress()
+        time.sleep(rest)
+        ended = time.monotonic()
+        end()
+        self.done["crashed"] += self.server.process.returncode == -signal.SIGKILL
+        self.server.start()
+        self.ends.append((ended - UNSETTLED, time.monotonic() + IN_FLIGHT))
 
     def crash_server(self, settle):
-        self.set_up(relays=4, settle=settle)
-        for crash in range(CRASHES):
-            self.wait_for_progress()
-            time.sleep(self.dice.uniform(0, 0.3))
+        self.set_up(settle)
+        pulse = Pulse(self.world.delivered)
+        pulse.start()
+        for crash in range(1, CRASHES + 1):
             if crash % 2 == 0:
-                self.server.kill()
-            else:
-                self.server.stop()
-            self.server.start()
+                self.end_server(self.server.stop, self.dice.uniform(0, 0.3))
+            self.end_server(self.server.kill, QUIET if crash == CRASHES else self.dice.uniform(0, 0.3))
         self.wait_for_progress()
         verdict = self.finish()
+        pulse.finish()
+        self.judge(verdict, settle, set().union(*(pulse.lines(*end) for end in self.ends)))
+
+    def judge(self, verdict, settle, fresh):
+        """`fresh`: numbers of the lines that may have come again."""
         lost = sum(clerk.lost_connections for clerk in self.clerks)
-        print(f"\n  {CRASHES} ends of the server, settle {settle}: {verdict.committed} committed, "
-              f"{verdict.duplicates} repeated, {lost} connections of writers lost")
-        self.assertGreaterEqual(lost, CRASHES)
-        return verdict
+        lines = verdict.committed + verdict.duplicates
+        print(f"\n  {self.done['crashed']} crashes of {len(self.ends)} ends of the server, settle {settle}: "
+              f"{verdict.committed} committed, {verdict.duplicates} repeated, {len(fresh)} of {lines} might have been, "
+              f"{lost} connections of writers lost")
+        self.assertEqual(self.done["crashed"], CRASHES)
+        self.assertGreaterEqual(lost, len(self.ends))
+        self.assertLess(len(fresh), lines, "any line might have been repeated, so this run shows nothing")
+        self.assertEqual(sorted(set(verdict.repeated) - fresh)[:5], [], "repeated, although long settled")
+        verdict.expect_good(self, len(fresh))
 
     def test_the_server_is_killed_and_restarted_with_durable_settles(self):
-        in_flight = 4 * WORKERS * BATCH
-        self.crash_server("durable").expect_good(self, CRASHES * in_flight)
+        self.crash_server("durable")
 
     def test_the_server_is_killed_and_restarted_with_fast_settles(self):
-        verdict = self.crash_server("fast")
-        # Whatever was settled since the last flush of the log may come again, and is only counted.
-        verdict.expect_good(self, verdict.committed)
+        self.crash_server("fast")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from harness import Relay, Verdict, World, wait_until
+from harness import Arrivals, Relay, Verdict, World, wait_until
 from postgres import LogWriter, Server
 from shop import Shop
 
@@ -25,24 +25,6 @@ INSERT = """insert into outrider.message (topic, key, payload)
     from generate_series({first}, {last}) i"""
 OURS = re.compile(rb'"key":"((?:small|large)-\d+)"')
 PAYLOAD = re.compile(rb'"payload":"(\d+)"')
-
-
-class Arrivals:
-    """Counts the lines of a file that grows, reading each byte once."""
-
-    def __init__(self, path):
-        self.path = path
-        self.place = 0
-        self.count = 0
-
-    def now(self):
-        if os.path.exists(self.path):
-            with open(self.path, "rb") as file:
-                file.seek(self.place)
-                while piece := file.read(1 << 20):
-                    self.place += len(piece)
-                    self.count += piece.count(b"\n")
-        return self.count
 
 
 class PostgresLarge(unittest.TestCase):

@@ -46,16 +46,19 @@ class Clerk(threading.Thread):
     """Writes until told to finish, reconnecting when the server is away: early ids, savepoints, rollbacks, several keys
     to a transaction, some serializable, some in two phases."""
 
-    def __init__(self, shop, number, pause=0.0):
+    def __init__(self, shop, number, pause=0.0, rollbacks=0.15):
+        """`pause`: seconds between transactions, at most; `rollbacks`: their share."""
         super().__init__(daemon=True)
         self.shop = shop
         self.number = number
         self.pause = pause
+        self.rollbacks = rollbacks
         self.dice = random.Random(number)
         self.ending = threading.Event()
         self.failure = None
         self.prepared = 0
         self.lost_connections = 0
+        self.longest_insert = 0.0  # seconds, of a message: the statement and its answer
 
     def run(self):
         connection = None
@@ -90,7 +93,7 @@ class Clerk(threading.Thread):
         """A deadlock or a serialization failure leaves the connection as it was, unless it is in two phases."""
         if connection is None or connection.closed or exception.pgcode not in ("40001", "40P01"):
             return False
-        with contextlib.suppress(psycopg2.ProgrammingError):
+        with contextlib.suppress(psycopg2.Error):  # lost meanwhile, or in two phases
             connection.rollback()
             return True
         connection.close()
@@ -113,7 +116,7 @@ class Clerk(threading.Thread):
             keys = self.dice.sample(range(1, self.shop.keys + 1), self.dice.choice([1, 1, 2, 5]))
             for key in sorted(keys):  # in order, so that nobody locks the other out
                 self.write(cursor, f"key-{key}")
-        rolls_back = self.dice.random() < 0.15
+        rolls_back = self.dice.random() < self.rollbacks
         if in_two_phases:
             connection.tpc_prepare()
             (connection.tpc_rollback if rolls_back else connection.tpc_commit)()
@@ -128,10 +131,15 @@ class Clerk(threading.Thread):
         cursor.execute("update counter set n = n + 1 where key = %s returning n", (key,))
         position = cursor.fetchone()[0]
         message = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
-        cursor.execute(INSERT, (message, key, json.dumps({"position": position})))
+        self.insert(cursor, message, key, position)
         cursor.execute("insert into truth values (%s, %s, %s)", (message, key, position))
         if undone:
             cursor.execute("rollback to s")
+
+    def insert(self, cursor, message, key, position):
+        start = time.monotonic()
+        cursor.execute(INSERT, (message, key, json.dumps({"position": position})))
+        self.longest_insert = max(self.longest_insert, time.monotonic() - start)
 
     def finish(self):
         self.ending.set()

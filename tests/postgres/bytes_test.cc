@@ -108,5 +108,33 @@ TEST_F(PostgresBytes, SmallRowsAreReadAsBeforeAWhileAfterTheLastLargeOne) {
     take_everything();
 }
 
+TEST(PostgresBytesOf, WhatIsNotPayloadCountsAsWell) {
+    const PostgresLog log(1);
+    const PostgresSession session(log.conninfo);
+    session.run(
+        "insert into outrider.message (topic, key, payload, type, headers) "
+        "select 't', 'k', i::text::bytea, case when i % 2 = 0 then repeat('x', 1000000) end, "
+        "case when i % 2 = 1 then jsonb_build_object('h', repeat('y', 1000000)) end "
+        "from generate_series(1, 30) i"
+    );
+    const auto store = log.open(everything());
+    std::size_t taken = 0;
+    for (int turns = 0; taken < 30 && turns < 100; ++turns) {
+        Result<Batch> batch = store->claim({100, 4'000'000});
+        ASSERT_TRUE(batch) << batch.error().text;
+        EXPECT_LE(batch->envelopes.size(), 5U) << "a megabyte each";
+        for (const Envelope& envelope : batch->envelopes) {
+            EXPECT_EQ(envelope.payload, std::to_string(++taken));
+            EXPECT_EQ(envelope.type.size(), taken % 2 == 0 ? 1'000'000U : 0U);
+        }
+        if (!batch->hold) continue;
+        Settlement done;
+        done.fate = Fate::done;
+        const std::vector<Settlement> all(batch->envelopes.size(), done);
+        ASSERT_TRUE(store->settle(std::move(batch).value(), all));
+    }
+    EXPECT_EQ(taken, 30U);
+}
+
 }  // namespace
 }  // namespace outrider

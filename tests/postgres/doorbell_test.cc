@@ -32,10 +32,13 @@ bool wait_until(const Condition& condition) {
     return true;
 }
 
-int sleepers(const PostgresSession& session) {
+int sleepers(const PostgresSession& session, std::string_view schema = "outrider") {
+    const postgres::Names names = *postgres::Names::of(schema);
     return std::stoi(session.value(
         "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and "
-        "granted and database = (select oid from pg_database where datname = current_database())"
+        "granted and database = (select oid from pg_database where datname = current_database()) "
+        "and (classid::bigint << 32 | objid::bigint) = " +
+        std::to_string(postgres::sleepers_lock(names))
     ));
 }
 
@@ -219,7 +222,9 @@ TEST(PostgresDoorbell, OneTransactionRingsForEveryLogThatItWritesTo) {
     log.options.schema = "Second";
     ASSERT_TRUE(log.admin()->migrate());
     const Sleepyhead second(log);
-    ASSERT_TRUE(wait_until([&] { return sleepers(session) == 2; }));
+    ASSERT_TRUE(wait_until([&] {
+        return sleepers(session) == 1 && sleepers(session, "Second") == 1;
+    }));
     const std::string other = "insert into \"Second\".message(topic, payload) values ('t', 'x')";
     session.run("begin; " + kInsert + "; " + other + "; " + kInsert + "; commit");
     EXPECT_TRUE(first.has_got(2));

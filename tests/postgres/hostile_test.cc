@@ -221,6 +221,51 @@ TEST_F(PostgresHostile, ADestinationTakesItsHostileTopicAndNoOther) {
     }
 }
 
+TEST(PostgresEncoding, AReasonThatTheDatabaseCannotHoldHoldsUpNothing) {
+    PostgresServer& server = PostgresServer::shared();
+    PostgresSession(server.conninfo("postgres"))
+        .run("create database western encoding 'LATIN1' template template0 locale 'C'");
+    PostgresLog log;
+    log.options.conninfo = server.conninfo("western");
+    ASSERT_TRUE(log.admin()->migrate());
+    const PostgresSession session(log.options.conninfo);
+    insert(session, "k", "1");
+    const auto store = log.open(everything());
+    Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch);
+    ASSERT_EQ(batch->envelopes.size(), 1U);
+    Settlement dead;
+    dead.fate = Fate::dead;
+    dead.park_key = batch->envelopes[0].order_key;
+    dead.reason = "paid 5 \u20ac";
+    ASSERT_TRUE(store->settle(std::move(batch).value(), std::vector{dead}));
+    EXPECT_EQ(session.value("select error from outrider.dead"), "paid 5 ???");
+    EXPECT_TRUE(log.admin()->note_circuit("all", CircuitState::open, "5 \u20ac"));
+}
+
+// Whoever may create functions must not have them run by operators.
+TEST(PostgresFunctions, NobodysFunctionsButTheServersOwnAreCalled) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const std::string fails = " language plpgsql as $$ begin raise exception 'called'; end $$";
+    session.run("create function public.hashtextextended(text, integer) returns bigint" + fails);
+    session.run("create function public.pg_relation_size(text) returns bigint" + fails);
+    insert(session, "k", "1");
+    const auto store = log.open(everything());
+    EXPECT_EQ(take_all(*store), std::vector<std::string>{"1"});
+    const auto admin = log.admin();
+    const auto backlog = admin->backlog({});
+    EXPECT_TRUE(backlog) << backlog.error().text;
+    const auto cleaned = admin->clean_up(Duration::zero(), 100);
+    EXPECT_TRUE(cleaned) << cleaned.error().text;
+    ReplayFilter all;
+    all.destination = "all";
+    all.from_seq = 0;
+    const auto replayed = admin->replay(all, true);
+    ASSERT_TRUE(replayed) << replayed.error().text;
+    EXPECT_EQ(*replayed, 1U);
+}
+
 TEST_F(PostgresHostile, WhatIsOverALimitIsToldBeforeTheDatabaseSeesIt) {
     const std::string text = many("\xF0\x9F\xA6\x84", 256);
     Message good = hostile_messages().front();

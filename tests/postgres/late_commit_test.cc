@@ -183,8 +183,8 @@ private:
         return seen.size() == committed_.size() || std::chrono::steady_clock::now() > finish_at_;
     }
 
-    // A relay whose broker takes everything, and whose connection now and then dies between publish
-    // and settle.
+    // A relay whose broker takes everything, and which now and then loses its turn between publish
+    // and settle, and its session with it.
     void relay(std::uint64_t number) {
         SeededDice dice(number + 100);
         Destination destination = everything();

@@ -1,5 +1,3 @@
-#include <atomic>
-#include <map>
 #include <mutex>
 #include <thread>
 

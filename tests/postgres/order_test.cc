@@ -12,7 +12,6 @@
 namespace outrider {
 namespace {
 
-using short_cut::draw_id;
 using Outcome = TurnReport::Outcome;
 using Payloads = short_cut::Payloads;
 using testing::Fault;

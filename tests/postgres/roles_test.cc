@@ -225,7 +225,7 @@ TEST_F(PostgresRoles, SomebodyWithoutARoleDoesNothing) {
 
 TEST_F(PostgresRoles, ARelayRelaysRotatesTruncatesAndServesOperators) {
     PostgresLog relay(log_, login("outrider_relay"));
-    const auto store = relay.open(everything());
+    auto store = relay.open(everything());
     const auto admin = relay.admin();
     owner_.run("select outrider.enqueue('t', 'dead'), outrider.enqueue('t', 'parked', key => 'k')");
     Result<Batch> batch = store->claim({10, 1000});
@@ -259,6 +259,7 @@ TEST_F(PostgresRoles, ARelayRelaysRotatesTruncatesAndServesOperators) {
     }
     EXPECT_EQ(emptied, 1U);
     EXPECT_EQ(owner_.value("select count(*) from outrider.message"), "0");
+    store.reset();
     const Result<bool> forgotten = admin->forget("all");
     ASSERT_TRUE(forgotten) << forgotten.error().text;
     EXPECT_TRUE(*forgotten);

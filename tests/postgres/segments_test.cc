@@ -181,7 +181,8 @@ TEST(PostgresSegments, OnlyOneCleansAtATimeAndNoLockOutlivesItsTransaction) {
     EXPECT_EQ(session.value("select last_value from outrider.active"), "2");
     EXPECT_EQ(
         session.value("select count(*) from pg_locks where locktype = 'advisory' and database = "
-                      "(select oid from pg_database where datname = current_database())"),
+                      "(select oid from pg_database where datname = current_database()) "
+                      "and mode = 'ExclusiveLock'"),
         "0"
     ) << "behind a pooler nobody could release it";
 }

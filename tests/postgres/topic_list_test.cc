@@ -50,6 +50,31 @@ private:
     std::set<std::string> seen_;
 };
 
+void expect_refused(const PostgresLog& log, Order order, std::vector<std::string> topics) {
+    Destination destination = taking(std::move(topics));
+    destination.order = order;
+    const auto opened = log.driver()->open(destination);
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().text.find("another order"), std::string::npos) << opened.error().text;
+}
+
+TEST(PostgresTopicList, WhoeverIsRefusedForItsOrderChangesNothing) {
+    for (const std::size_t lanes : {std::size_t{1}, std::size_t{4}}) {
+        const PostgresLog log(lanes);
+        const PostgresSession session(log.conninfo);
+        const std::string row = "select ordering || topics::text from outrider.destination";
+        [[maybe_unused]] const auto by_key = log.open(taking({"a"}));
+        expect_refused(log, Order::global, {"b"});
+        EXPECT_EQ(session.value(row), R"(key["a"])") << lanes;
+        session.run("delete from outrider.destination; delete from outrider.cursor");
+        Destination global = taking({"a"});
+        global.order = Order::global;
+        [[maybe_unused]] const auto in_one_order = log.open(global);
+        expect_refused(log, Order::key, {"b"});
+        EXPECT_EQ(session.value(row), R"(global["a"])") << lanes;
+    }
+}
+
 TEST(PostgresTopicList, ARollingDeploymentPassesOverNoMessageOfTheNewList) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);
@@ -95,7 +120,8 @@ TEST(PostgresTopicList, AnIdleRelayNoticesThatItsDestinationWasForgotten) {
     const PostgresSession session(log.conninfo);
     const auto store = log.open(everything());
     EXPECT_TRUE(take_all(*store).empty());
-    ASSERT_TRUE(*log.admin()->forget("all"));
+    EXPECT_FALSE(log.admin()->forget("all")) << "not while it is there";
+    session.run("delete from outrider.cursor; delete from outrider.destination");
     const Result<Batch> claimed = store->claim({10, 1000});
     ASSERT_FALSE(claimed) << "it would stand by for ever";
     EXPECT_EQ(claimed.error().remedy, Remedy::yield);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -32,7 +34,11 @@ TEST(PostgresTurn, HoldsNoIdAndNoSnapshotWhileTheBrokerAnswers) {
         ),
         "0"
     );
-    EXPECT_NE(session.value("select count(*) from pg_locks where locktype = 'advisory'"), "0");
+    EXPECT_NE(
+        session.value("select count(*) from pg_locks where locktype = 'advisory' "
+                      "and mode = 'ExclusiveLock'"),
+        "0"
+    );
 }
 
 TEST(PostgresTurn, DrawsNoIdWhenThereIsNothingToDo) {
@@ -52,6 +58,56 @@ TEST(PostgresTurn, DrawsNoIdWhenThereIsNothingToDo) {
         was_quiet = last_id() == before;
     }
     EXPECT_TRUE(was_quiet);
+}
+
+TEST(PostgresTurn, IsNotNeededToBeSeen) {
+    const PostgresLog log;
+    const auto is_served = [&] { return log.admin()->backlog({})->destinations[0].relay_running; };
+    {
+        const auto one = log.open(everything());
+        EXPECT_TRUE(is_served()) << "a relay that has nothing to do";
+        const auto another = log.open(everything());
+        EXPECT_FALSE(one->claim({10, 1000})->held_elsewhere) << "whoever asks takes no lane";
+    }
+    const PostgresSession session(log.conninfo);
+    const std::string others =
+        "select count(*) from pg_stat_activity where datname = current_database() "
+        "and pid <> pg_backend_pid()";
+    while (session.value(others) != "0") std::this_thread::yield();
+    EXPECT_FALSE(is_served());
+}
+
+// What it handed out would come again and again, since nothing could be settled.
+void expect_nothing_handed_out(const PostgresLog& log) {
+    const auto store = log.open(everything());
+    const Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_FALSE(batch);
+    EXPECT_EQ(batch.error().remedy, Remedy::wait);
+    EXPECT_NE(batch.error().text.find("read-only"), std::string::npos) << batch.error().text;
+}
+
+TEST(PostgresTurn, HandsOutNothingWhereTransactionsAreReadOnly) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const auto before = log.open(everything());
+    insert(session, "k", "1");
+    const PostgresLog fenced(log, log.conninfo + " options='-c default_transaction_read_only=on'");
+    expect_nothing_handed_out(fenced);
+    EXPECT_EQ(take_all(*before), (Payloads{"1"}));
+}
+
+TEST(PostgresTurn, HandsOutNothingOnAStandby) {
+    PostgresServer server;
+    const PostgresLog log(2, server);
+    [[maybe_unused]] const auto known = log.open(everything());
+    insert(PostgresSession(log.conninfo), "k", "1");
+    server.stand_by();
+    expect_nothing_handed_out(log);
+    const Result<std::vector<Finding>> findings = log.admin()->examine();
+    ASSERT_TRUE(findings) << findings.error().text;
+    EXPECT_TRUE(std::any_of(findings->begin(), findings->end(), [](const Finding& finding) {
+        return finding.code == "standby";
+    }));
 }
 
 TEST(PostgresTurn, LosesItsLanesWhenItIsFrozen) {

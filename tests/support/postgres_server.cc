@@ -193,6 +193,13 @@ void PostgresServer::dump(const std::string& from, const std::string& to) const 
 
 // Recovery from an archive that has nothing ends at once, and every recovery from an archive begins
 // a timeline.
+void PostgresServer::stand_by() {
+    kill(SIGINT);
+    std::ofstream(folder_.file("data/standby.signal")).close();
+    give_to_postgres(folder_.file("data/standby.signal"));
+    start();
+}
+
 void PostgresServer::promote() {
     kill(SIGINT);
     std::ofstream(folder_.file("data/postgresql.conf"), std::ios::app)

@@ -59,6 +59,9 @@ public:
     // The same data on a new timeline, as after a failover.
     void promote();
 
+    // From now on a standby, which may be read only.
+    void stand_by();
+
     void start();
     void kill(int signal);  // and waits for the end
 

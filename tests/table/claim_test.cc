@@ -121,8 +121,8 @@ TEST_P(TableClaim, TakesTheOldestFirstAndKeepsToItsLimits) {
 TEST_P(TableClaim, OutsideATransactionTheSameStatementHandsARowOutTwice) {
     outbox.write(1);
     const Result<table::Layout> layout = table::layout_of(outbox.options);
-    auto connection = postgres::Connection::open(outbox.conninfo);
-    auto other = postgres::Connection::open(outbox.conninfo);
+    auto connection = postgres::Connection::open(outbox.conninfo, postgres::Connection::Path::user);
+    auto other = postgres::Connection::open(outbox.conninfo, postgres::Connection::Path::user);
     ASSERT_TRUE(layout && connection && other);
     const Result<table::Facts> facts = table::find_facts(*connection, *layout);
     ASSERT_TRUE(facts);

@@ -167,7 +167,7 @@ TEST_P(TableOperate, DispatchAndRelayTogetherDeliverEverythingOnceAndInOrder) {
 TEST_P(TableOperate, AdvisesTheIndexThatTheClaimUsesAndSaysWhatTheTableCannotGive) {
     Outbox outbox(GetParam());
     outbox.session.run("set synchronous_commit = off");
-    auto connection = postgres::Connection::open(outbox.conninfo);
+    auto connection = postgres::Connection::open(outbox.conninfo, postgres::Connection::Path::user);
     const auto layout = table::layout_of(outbox.options);
     ASSERT_TRUE(connection && layout);
     const auto facts = table::find_facts(*connection, *layout);

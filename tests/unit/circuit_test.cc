@@ -82,13 +82,13 @@ TEST(Pace, RestsForCompanyOnlyWhereTheStoreIsCrowded) {
     Pace pace({.messages = 1000, .bytes = 77});
     EXPECT_EQ(pace.rest_after(100, milliseconds(1)), Duration::zero()) << "the quickest so far";
     EXPECT_EQ(pace.rest_after(1, milliseconds(100)), Duration::zero()) << "few messages";
-    EXPECT_EQ(pace.rest_after(100, milliseconds(100)), Pace::kRestMax);
+    EXPECT_EQ(pace.rest_after(200, milliseconds(100)), Pace::kRestMax);
     const Duration several = pace.rest_after(30, milliseconds(100));
     EXPECT_GT(several, Duration::zero());
     EXPECT_LT(several, Pace::kRestMax);
-    const Duration crowded = pace.rest_after(100, milliseconds(2));
-    EXPECT_GT(crowded, milliseconds(3)) << "four times what it took longer";
-    EXPECT_LE(crowded, milliseconds(4));
+    const Duration crowded = pace.rest_after(100, std::chrono::microseconds(1500));
+    EXPECT_GT(crowded, milliseconds(7)) << "sixteen times what it took longer";
+    EXPECT_LE(crowded, milliseconds(8));
     // A store that is slower for good is not a crowded one for good.
     for (int turns = 0; turns < 10'000; ++turns) std::ignore = pace.rest_after(1, milliseconds(2));
     EXPECT_EQ(pace.rest_after(100, milliseconds(2)), Duration::zero());

@@ -1,6 +1,8 @@
 #include "stores/postgres/admin.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <memory_resource>
 #include <set>
 
@@ -138,7 +140,8 @@ Result<Rows> PostgresAdmin::find_dead(const DeadFilter& filter) {
     add(filter.id ? std::optional(filter.id->to_string()) : std::nullopt);
     add(filter.key);
     add(filter.topic ? std::optional(like_pattern(*filter.topic)) : std::nullopt);
-    parameters.add(static_cast<std::int64_t>(filter.limit));
+    constexpr std::uint64_t kAll = std::numeric_limits<std::int64_t>::max();
+    parameters.add(static_cast<std::int64_t>(std::min<std::uint64_t>(filter.limit, kAll)));
     return connection_.run(names_.fill(sql::dead_list), parameters);
 }
 
@@ -254,7 +257,11 @@ Result<void> PostgresAdmin::note_circuit(
     CircuitState state,
     std::string_view reason
 ) {
-    return run(sql::note_circuit, Parameters().add(destination).add(to_string(state)).add(reason));
+    const std::string storable = connection_.storable(reason);
+    return run(
+        sql::note_circuit,
+        Parameters().add(destination).add(to_string(state)).add(std::string_view(storable))
+    );
 }
 
 Result<std::uint64_t> PostgresAdmin::clean_up(Duration retention, std::size_t /*limit*/) {

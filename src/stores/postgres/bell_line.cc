@@ -42,8 +42,8 @@ Result<void> BellLine::raise() {
     if (!shared) return shared.error();
     const Result<Rows> raised = run(sql::bell_raise);
     if (!raised) return raised.error();
-    // A writer draws its id first and looks at the bell last. Whoever looked before it was raised
-    // has an id below one that is drawn now.
+    // A writer draws its id before it looks at the bell. Whoever looked before it was raised has an
+    // id below one that is drawn now.
     const Result<Rows> drawn = run(sql::bell_draw);
     if (!drawn) return drawn.error();
     barrier_ = drawn->integer(0, 0);
@@ -97,7 +97,7 @@ Result<int> BellLine::listen(int other, MonoTime until) {
 }
 
 Result<std::int64_t> BellLine::traffic() {
-    const Result<Rows> rows = run(sql::bell_traffic);
+    const Result<Rows> rows = run(sql::last_number);
     if (!rows) return rows.error();
     return rows->integer(0, 0);
 }

@@ -18,7 +18,7 @@ enum LogColumn : int {
     kSegment,
     kMessageLane,
     kMessage,  // id, topic, key, type, payload, content_type, headers, occurred_at
-    kMessagePayload = kMessage + 4,
+    kMessageHeaders = kMessage + 6,
     kDeliverAfter = kMessage + 8,
     kOrderKey,
     kBlocked,
@@ -198,8 +198,7 @@ void ClaimReader::read_segments(std::string_view text) {
 void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
     const auto taken = static_cast<std::int64_t>(batch_.envelopes.size());
     const bool over = rows.boolean(row, kOver);
-    const auto bytes = static_cast<std::int64_t>(rows.bytes(row, kMessagePayload).size());
-    claim_.large_row = claim_.large_row || over || bytes > limits_.bytes_per_row;
+    claim_.large_row = claim_.large_row || over;
     if ((over && window.rows > 0) || taken >= limits_.messages) {
         window.cut = true;
         return;
@@ -209,6 +208,10 @@ void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
     window.read_to = seq;
     if (!filter_.takes(rows.bytes(row, kMessage + 1))) return;
     Envelope envelope = read_common(rows, row, kMessage);
+    const std::size_t bytes = envelope.payload.size() + envelope.type.size() +
+                              envelope.content_type.size() +
+                              rows.bytes(row, kMessageHeaders).size();
+    if (static_cast<std::int64_t>(bytes) > limits_.bytes_per_row) claim_.large_row = true;
     envelope.seq = seq;
     envelope.lane = static_cast<std::uint32_t>(window.lane);
     envelope.order_key = order_key_of(rows, row, seq);

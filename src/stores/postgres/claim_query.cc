@@ -112,6 +112,7 @@ std::string ClaimQuery::log_sql() const {
     sql = Names::fill(sql, "late", late);
     sql = Names::fill(sql, "range", range);
     sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_lane : sql::claim_weight_row);
+    sql = Names::fill(sql, "bytes", sql::claim_bytes);
     sql = Names::fill(sql, "next_due", reads_parked_ ? sql::claim_next_due : "null::timestamptz");
     sql = Names::fill(sql, "blocked", reads_parked_ ? sql::claim_blocked : "false");
     return names_.fill(sql);
@@ -165,7 +166,7 @@ ClaimQuery::Places ClaimQuery::add(
     if (reads_parked_) {
         places.due = next(
             "claim_due",
-            names_.fill(sql::claim_due),
+            names_.fill(Names::fill(sql::claim_due, "bytes", sql::claim_bytes)),
             Parameters()
                 .add(registered_.id)
                 .add(limits.parked)

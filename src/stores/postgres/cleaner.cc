@@ -15,6 +15,8 @@ constexpr std::int64_t kSegmentBytesMax = std::int64_t{1} << 30;
 constexpr int kSegments = 4;
 
 // Nobody waits longer for a truncation than this: whoever comes behind it waits as long as it does.
+// An autovacuum of the segment yields only after deadlock_timeout, a second: it may finish, and a
+// later round truncates.
 // A process that freezes in a step gives up the lock by the last of these.
 constexpr std::string_view kBegin =
     "begin isolation level read committed; set local lock_timeout = '100ms'; "

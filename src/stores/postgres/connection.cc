@@ -24,6 +24,7 @@ constexpr std::array kClasses = {
     Class{"42501", Remedy::correct},  // not permitted
     Class{"3D000", Remedy::correct},  // no such database
     Class{"28", Remedy::correct},     // wrong password
+    Class{"55000", Remedy::correct},  // not in the state for that: no replica identity
     Class{"42", Remedy::correct},     // no such table, no such column
     Class{"22", Remedy::correct},     // bad value
     Class{"23", Remedy::correct},     // a constraint says no
@@ -52,12 +53,20 @@ constexpr std::array kKeywords = {
 constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000", "UTF8"};
 
 // The same for the server's end: only what it notices itself frees our lanes. Ten seconds of
-// silence.
+// silence. And strings are read as our statements mean them, whatever the role's settings are.
 constexpr const char* kServerSide =
-    "select set_config('tcp_keepalives_idle', '4', false), "
+    "select set_config('standard_conforming_strings', 'on', false), "
+    "set_config('tcp_keepalives_idle', '4', false), "
     "set_config('tcp_keepalives_interval', '2', false), "
     "set_config('tcp_keepalives_count', '3', false), "
     "set_config('tcp_user_timeout', '10000', false)";
+
+// Whoever may create functions could have them run by a relay or an operator otherwise.
+constexpr const char* kOnlyCatalog = "select set_config('search_path', 'pg_catalog', false)";
+
+// A relay that sleeps is not one that was forgotten.
+constexpr int kIdleTimeoutSince = 140000;
+constexpr const char* kMayIdle = "select set_config('idle_session_timeout', '0', false)";
 
 constexpr std::string_view kBehindSeverity = ":  ";
 
@@ -78,6 +87,24 @@ Remedy remedy_of_refusal(PGconn* connection) {
     return remedy_of(
         std::string_view(PQerrorMessage(connection)).substr(said_at() + kBehindSeverity.size())
     );
+}
+
+// A slash in the password of a URL makes a port of it, and libpq would print that.
+bool has_odd_port(const std::string& conninfo) {
+    struct Free {
+        void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
+    };
+    const std::unique_ptr<PQconninfoOption, Free> options(PQconninfoParse(conninfo.c_str(), nullptr)
+    );
+    const PQconninfoOption* option = options.get();
+    while (option != nullptr && option->keyword != nullptr) {
+        const std::string_view value = option->val == nullptr ? "" : option->val;
+        const bool is_port = std::string_view(option->keyword) == "port";
+        if (is_port && value.find_first_not_of("0123456789,") != std::string_view::npos)
+            return true;
+        ++option;
+    }
+    return false;
 }
 
 std::uint64_t big_endian(std::string_view bytes) {
@@ -166,7 +193,13 @@ std::vector<std::int64_t> read_array(std::string_view text) {
     return elements;
 }
 
-Result<Connection> Connection::open(const std::string& conninfo) {
+Result<Connection> Connection::open(const std::string& conninfo, Path path) {
+    if (has_odd_port(conninfo)) {
+        return Error{
+            Remedy::correct,
+            "cannot connect: the port is not a number. In a URL, a password has %2F for /, %40 for "
+            "@, %3A for : and %25 for %"};
+    }
     Connection connection;
     std::vector<const char*> keywords(kKeywords.begin(), kKeywords.end());
     std::vector<const char*> values(kValues.begin(), kValues.end());
@@ -184,7 +217,12 @@ Result<Connection> Connection::open(const std::string& conninfo) {
     if (!pid) return pid.error();
     connection.pooled_ = pid->integer(0, 0) != PQbackendPID(connection.get());
     if (connection.is_pooled()) return connection;
-    if (const Result<Rows> set = connection.run(kServerSide); !set) return set.error();
+    std::vector<const char*> settings = {kServerSide};
+    if (path == Path::catalog) settings.push_back(kOnlyCatalog);
+    if (PQserverVersion(connection.get()) >= kIdleTimeoutSince) settings.push_back(kMayIdle);
+    for (const char* setting : settings) {
+        if (const Result<Rows> set = connection.run(setting); !set) return set.error();
+    }
     return connection;
 }
 
@@ -203,6 +241,16 @@ Result<void> Connection::run_script(const std::string& sql) const {
     const ExecStatusType status = PQresultStatus(rows.get());
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return {};
     return error_of(get(), rows.get());
+}
+
+std::string Connection::storable(std::string_view text) const {
+    std::string result(text);
+    const char* encoding = PQparameterStatus(get(), "server_encoding");
+    if (encoding == nullptr || std::string_view(encoding) == "UTF8") return result;
+    for (char& c : result) {
+        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    }
+    return result;
 }
 
 Error Connection::error() const {

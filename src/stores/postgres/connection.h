@@ -77,14 +77,21 @@ private:
 // The elements of an array of integers, as text: {1,2}.
 [[nodiscard]] std::vector<std::int64_t> read_array(std::string_view text);
 
-// A connection of our own: UTC, UTF-8, keepalives set, so that a silent partition is noticed within
+// A connection of our own: UTF-8, keepalives set, so that a silent partition is noticed within
 // seconds. One thread at a time.
 class Connection {
 public:
+    // What a statement finds that does not say in which schema: only what is the server's own, or
+    // what the user has set, where tables are the user's.
+    enum class Path : std::uint8_t { catalog, user };
+
     // `conninfo`: anything libpq takes. The error never contains it. Its remedy is to wait while
     // the server is away, starting or full, and to correct what it refuses: password, user,
     // database.
-    [[nodiscard]] static Result<Connection> open(const std::string& conninfo);
+    [[nodiscard]] static Result<Connection> open(
+        const std::string& conninfo,
+        Path path = Path::catalog
+    );
 
     [[nodiscard]] PGconn* get() const { return connection_.get(); }
 
@@ -100,6 +107,10 @@ public:
 
     // The error of the last call.
     [[nodiscard]] Error error() const;
+
+    // A text of somebody else's, as the database can hold it: where its encoding is not UTF-8,
+    // whatever is not ASCII becomes a question mark.
+    [[nodiscard]] std::string storable(std::string_view text) const;
 
 private:
     struct Finish {

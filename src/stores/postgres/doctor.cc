@@ -39,6 +39,7 @@ Result<void> read_server(const Connection& connection, DoctorFacts& facts) {
     facts.idle_slots = split(rows->bytes(0, 8));
     facts.async_standbys = rows->integer(0, 9);
     facts.lazy_commits = split(rows->bytes(0, 10));
+    facts.encoding = rows->bytes(0, 12);
     // The statement took a while: its middle is the best guess.
     const Duration offset =
         from_server_time(rows->integer(0, 11)) - (before + (after - before) / 2);
@@ -58,10 +59,11 @@ Result<void> read_log(const Connection& connection, const Names& names, DoctorFa
 }
 
 Result<void> read_work(const Connection& connection, const Names& names, DoctorFacts& facts) {
-    const Result<Rows> bell =
-        connection.run(names.fill(sql::doctor_bell), Parameters().add(sleepers_lock(names)));
-    if (!bell) return bell.error();
-    facts.rings_for_nobody = bell->boolean(0, 0);
+    const Result<Rows> registers =
+        connection.run(names.fill(sql::doctor_registers), Parameters().add(sleepers_lock(names)));
+    if (!registers) return registers.error();
+    facts.rings_for_nobody = registers->boolean(0, 0);
+    facts.sequence_set_back = registers->boolean(0, 1);
     const Result<Rows> holders = connection.run(names.fill(sql::doctor_holders));
     if (!holders) return holders.error();
     for (int row = 0; row < holders->count(); ++row) {

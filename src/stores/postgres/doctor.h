@@ -44,8 +44,10 @@ struct DoctorFacts {
     std::vector<std::string> idle_slots;    // replication slots that nobody reads
     std::int64_t async_standbys = 0;        // attached, and nobody waits for them
     std::int64_t transaction_timeout = 0;   // milliseconds, 0: none
+    std::string encoding = "UTF8";          // of the database
     std::int64_t sequence_cache = 1;
-    bool rings_for_nobody = false;  // a relay died while it slept
+    bool sequence_set_back = false;  // below what a cursor has passed
+    bool rings_for_nobody = false;   // a relay died while it slept
     std::vector<Holder> holders;
     std::vector<StuckLanes> stuck;
     std::int64_t clock_offset_millis = 0;  // server minus us

@@ -138,6 +138,14 @@ private:
                 "autovacuum is off for " + joined(facts_.unvacuumed),
                 "alter table ... reset (autovacuum_enabled)");
         }
+        if (facts_.encoding == "SQL_ASCII") {
+            say(Gravity::warning,
+                "encoding",
+                "the database has the encoding SQL_ASCII, which checks nothing",
+                "write topics, keys and types in UTF-8 only: one that is not stops its "
+                "destination; "
+                "or move to a database with the encoding UTF8");
+        }
         if (facts_.transaction_timeout > 0 && facts_.transaction_timeout < kTurnMillis) {
             say(Gravity::warning,
                 "transaction_timeout",
@@ -190,6 +198,14 @@ private:
                     ": messages are delivered out of order",
                 "alter sequence ... cache 1, and reconnect all writers");
         }
+        if (facts_.sequence_set_back) {
+            say(Gravity::fault,
+                "sequence_set_back",
+                "the sequence seq was set back below numbers that were delivered: new messages are "
+                "not found",
+                "set it above them: select setval('<schema>.seq', (select max(f) from "
+                "<schema>.cursor)); what was written meanwhile must be enqueued again");
+        }
         if (facts_.rings_for_nobody) {
             say(Gravity::warning,
                 "bell",
@@ -207,8 +223,8 @@ private:
             say(Gravity::fault,
                 "stuck_lanes",
                 std::to_string(stuck.lanes) + " lanes of '" + stuck.destination +
-                    "' have messages that nobody has taken for " + std::to_string(stuck.seconds) +
-                    " s",
+                    "' have messages, and nobody has moved them for " +
+                    std::to_string(stuck.seconds) + " s",
                 "see that a relay runs with this destination, and what it logs");
         }
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <thread>
 
 #include "stores/postgres/registration.h"
 #include "stores/postgres/sql.h"
@@ -19,11 +20,17 @@ constexpr std::array kSteps = {
     sql::schema_004_logbook,
     sql::schema_005_ordering,
     sql::schema_006_identity,
+    sql::schema_007_moved,
 };
+
+// Whoever waits for a table makes all others wait behind it: not for long, rather again.
+constexpr std::string_view kPatient = "set local lock_timeout = '1s';\n";
+constexpr int kTries = 60;
+constexpr std::chrono::milliseconds kPause{500};
 
 std::string begin_text(const Names& names) {
     return "begin isolation level read committed;\nselect pg_advisory_xact_lock(" +
-           std::to_string(lane_lock(names, 0, -1)) + ");\n";
+           std::to_string(lane_lock(names, 0, -1)) + ");\n" + std::string(kPatient);
 }
 
 std::string roles_text(const Names& names) {
@@ -61,7 +68,7 @@ Result<void> make_roles(const Connection& connection, const Names& names) {
 }
 
 Result<int> take_steps(const Connection& connection, const Names& names, std::size_t lanes) {
-    for (;;) {
+    for (int tries = 0;; ++tries) {
         Result<int> version = installed_version(connection, names);
         if (!version || *version >= newest_version()) return version;
         const auto step = static_cast<std::size_t>(*version);
@@ -71,7 +78,8 @@ Result<int> take_steps(const Connection& connection, const Names& names, std::si
         // Somebody else may have taken the step while we waited for the lock.
         const Result<int> after = installed_version(connection, names);
         if (!after || *after > *version) continue;
-        return taken.error();
+        if (taken.error().remedy != Remedy::wait || tries >= kTries) return taken.error();
+        std::this_thread::sleep_for(kPause);
     }
 }
 

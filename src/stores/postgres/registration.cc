@@ -52,16 +52,34 @@ Result<Rows> write(
     return rows;
 }
 
+std::int64_t cursors_of(const Destination& destination, std::int64_t lanes) {
+    return destination.order == Order::global ? 1 : lanes;
+}
+
+// Cursors and parked messages are those of its order.
+Result<void> check_order(const Known& known, const Destination& destination, std::int64_t lanes) {
+    if (known.cursors == 0) return {};
+    const bool is_global = destination.order == Order::global;
+    const bool was_global = known.ordering == to_string(Order::global);
+    if (is_global == was_global && known.cursors == cursors_of(destination, lanes)) return {};
+    return Error{
+        Remedy::correct,
+        "destination '" + destination.name + "' was created with another order (global or not): " +
+            "forget it, or give the new one another name"};
+}
+
 // Finds the destination, or makes it known, with our topics: the newest registration wins, and ours
-// is made once.
+// is made once. One that is refused has changed nothing.
 Result<Known> find_or_add(
     const Connection& connection,
     const Names& names,
     const Destination& destination,
+    std::int64_t lanes,
     TopicLists& lists
 ) {
     Result<Known> known = find(connection, names, destination);
     if (!known) return known;
+    if (Result<void> same = check_order(*known, destination, lanes); !same) return same.error();
     if (known->id == 0 || !known->is_same || known->ordering != to_string(destination.order)) {
         if (known->id != 0 && !known->is_same) {
             const Result<void> may = lists.may_replace(destination, known->topics);
@@ -89,7 +107,6 @@ Result<void> add_cursors(
     const Registered& registered,
     std::int64_t floor
 ) {
-    const bool global = destination.order == Order::global;
     // Drawn and completed between the floor and the snapshot: every id at or above the snapshot's
     // xmax then has numbers above the floor.
     const Result<Rows> drawn = connection.run("select pg_current_xact_id()");
@@ -99,7 +116,7 @@ Result<void> add_cursors(
         names.fill(sql::register_cursors),
         Parameters()
             .add(registered.id)
-            .add(global ? std::int64_t{1} : registered.lanes)
+            .add(cursors_of(destination, registered.lanes))
             .add(destination.start == Start::now)
             .add(floor)
     );
@@ -114,6 +131,10 @@ std::int64_t lane_lock(const Names& names, std::int64_t destination, std::int64_
     return order_key(Order::key, what, std::to_string(lane), 0);
 }
 
+std::int64_t serving_lock(const Names& names, std::int64_t destination) {
+    return lane_lock(names, destination, -1);
+}
+
 Result<Registered> register_destination(
     const Connection& connection,
     const Names& names,
@@ -126,18 +147,11 @@ Result<Registered> register_destination(
     if (!now) return now.error();
     Registered registered;
     registered.lanes = now->integer(0, 1);
-    const std::int64_t expected = destination.order == Order::global ? 1 : registered.lanes;
-    const Result<Known> known = find_or_add(connection, names, destination, lists);
+    const Result<Known> known =
+        find_or_add(connection, names, destination, registered.lanes, lists);
     if (!known) return known.error();
     registered.id = known->id;
-    if (known->cursors == expected) return registered;
-    if (known->cursors != 0) {
-        return Error{
-            Remedy::correct,
-            "destination '" + destination.name +
-                "' was created with another order (global or not): " +
-                "forget it, or give the new one another name"};
-    }
+    if (known->cursors != 0) return registered;
     const Result<void> added =
         add_cursors(connection, names, destination, registered, now->integer(0, 0));
     if (!added) return added.error();

@@ -32,4 +32,8 @@ struct Registered {
     std::int64_t lane
 );
 
+// The key of the lock that whoever serves a destination shares with the others that do, for as long
+// as it is connected.
+[[nodiscard]] std::int64_t serving_lock(const Names& names, std::int64_t destination);
+
 }  // namespace outrider::postgres

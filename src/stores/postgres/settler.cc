@@ -61,7 +61,7 @@ void Settler::park(const Envelope& envelope, const Place& place, const Settlemen
     waiting.attempts.add(std::int64_t{settlement.attempts});
     add_time(waiting.refused_at, settlement.refused_at);
     add_time(waiting.due_at, settlement.due_at);
-    waiting.errors.add(std::string_view(settlement.reason));
+    waiting.errors.add(std::string_view(connection_.storable(settlement.reason)));
     waiting.message_lanes.add(std::int64_t{place.lane});
     touched_.insert(settlement.park_key);
 }
@@ -73,7 +73,7 @@ void Settler::bury(const Envelope& envelope, const Place& place, const Settlemen
     dying.keys.add(settlement.park_key);
     dying.attempts.add(std::int64_t{settlement.attempts});
     dying.holds.add(settlement.holds_key);
-    dying.errors.add(std::string_view(settlement.reason));
+    dying.errors.add(std::string_view(connection_.storable(settlement.reason)));
     dying.message_lanes.add(std::int64_t{place.lane});
     touched_.insert(settlement.park_key);
 }

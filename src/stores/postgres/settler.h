@@ -15,8 +15,14 @@ namespace outrider::postgres {
 // commit is up to the caller.
 class Settler {
 public:
-    Settler(Pipeline& pipeline, const Names& names, std::int64_t destination)
-        : pipeline_(pipeline),
+    Settler(
+        const Connection& connection,
+        Pipeline& pipeline,
+        const Names& names,
+        std::int64_t destination
+    )
+        : connection_(connection),
+          pipeline_(pipeline),
           names_(names),
           destination_(destination) {}
 
@@ -45,6 +51,7 @@ private:
     );
     [[nodiscard]] std::string statement(std::string_view sql, int segment) const;
 
+    const Connection& connection_;
     Pipeline& pipeline_;
     const Names& names_;
     const std::int64_t destination_;

@@ -93,12 +93,27 @@ Result<DestinationStatus> count_newcomer(
     return status;
 }
 
+// The keys of all its lanes' locks, as an array.
+Result<std::string> lane_locks(const Connection& connection, const Names& names, std::int64_t id) {
+    const Result<Rows> lanes = connection.run(names.fill("select lanes from {schema}.setting"));
+    if (!lanes) return lanes.error();
+    ArrayText locks;
+    for (std::int64_t lane = 0; lane < lanes->integer(0, 0); ++lane) {
+        locks.add(lane_lock(names, id, lane));
+    }
+    return locks.text();
+}
+
+// By what relays hold, taking nothing: whoever looks must not stand in their way.
 Result<bool> is_served(const Connection& connection, const Names& names, std::int64_t id) {
-    if (Result<void> begun = connection.run_script("begin"); !begun) return begun.error();
-    const Result<bool> free = lock_all_lanes(connection, names, id);
-    if (Result<void> ended = connection.run_script("rollback"); !ended) return ended.error();
-    if (!free) return free.error();
-    return !*free;
+    Result<std::string> lanes = lane_locks(connection, names, id);
+    if (!lanes) return lanes.error();
+    const Result<Rows> held = connection.run(
+        std::string(sql::status_served),
+        Parameters().add(serving_lock(names, id)).add(std::string_view(*lanes))
+    );
+    if (!held) return held.error();
+    return held->boolean(0, 0);
 }
 
 Result<void> read_unrouted(const Connection& connection, const Names& names, Backlog& backlog) {
@@ -155,15 +170,14 @@ Result<bool> lock_all_lanes(
     const Names& names,
     std::int64_t destination
 ) {
-    const Result<Rows> lanes = connection.run(names.fill("select lanes from {schema}.setting"));
-    if (!lanes) return lanes.error();
-    ArrayText locks;
-    for (std::int64_t lane = 0; lane < lanes->integer(0, 0); ++lane) {
-        locks.add(lane_lock(names, destination, lane));
-    }
+    Result<std::string> locks = lane_locks(connection, names, destination);
+    if (!locks) return locks.error();
+    const Result<bool> served = is_served(connection, names, destination);
+    if (!served) return served.error();
+    if (*served) return false;
     const Result<Rows> taken = connection.run(
         "select bool_and(pg_try_advisory_xact_lock(l)) from unnest($1::bigint[]) l",
-        Parameters().add(std::string_view(locks.text()))
+        Parameters().add(std::string_view(*locks))
     );
     if (!taken) return taken.error();
     return taken->boolean(0, 0);

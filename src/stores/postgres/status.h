@@ -30,8 +30,8 @@ struct PendingOf {
     const Parameters& parameters = {}
 );
 
-// Takes the locks of all lanes of a destination in the open transaction. False: somebody has one of
-// them.
+// Takes the locks of all lanes of a destination in the open transaction. False: a relay serves it,
+// whether in a turn or between two.
 [[nodiscard]] Result<bool> lock_all_lanes(
     const Connection& connection,
     const Names& names,

@@ -55,7 +55,19 @@ Result<std::unique_ptr<Store>> PostgresStore::open(
     if (store->connection_.is_pooled()) return std::unique_ptr<Store>(std::move(store));
     const Result<void> set_up = store->query_.set_up(store->connection_);
     if (!set_up) return set_up.error();
+    const Result<void> serves = store->show_itself();
+    if (!serves) return serves.error();
     return std::unique_ptr<Store>(std::move(store));
+}
+
+// For whoever asks whether a relay runs: between turns it holds no lane.
+Result<void> PostgresStore::show_itself() const {
+    const Result<Rows> shared = connection_.run(
+        "select pg_try_advisory_lock_shared($1)",
+        Parameters().add(serving_lock(names_, registered_.id))
+    );
+    if (!shared) return shared.error();
+    return {};
 }
 
 PostgresStore::~PostgresStore() {
@@ -88,7 +100,9 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
         roll_back();
         return Error{
             Remedy::wait,
-            "the server is a standby: it could hand out messages but never settle them"};
+            "the server is read-only (a standby, or default_transaction_read_only): it could hand "
+            "out "
+            "messages but never settle them"};
     }
     Result<void> ours = check_owner(locked, log);
     if (!ours) {
@@ -206,7 +220,7 @@ Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {
 
 Result<void> PostgresStore::settle(Batch batch, std::span<const Settlement> settlements) {
     auto& turn = dynamic_cast<OpenTurn&>(*batch.hold);
-    Settler(pipeline_, names_, registered_.id).add(batch, *turn.claim, settlements);
+    Settler(connection_, pipeline_, names_, registered_.id).add(batch, *turn.claim, settlements);
     pipeline_.add("commit", "commit");
     turn.over();
     turn_open_ = false;

@@ -65,6 +65,7 @@ private:
 
     [[nodiscard]] static bool has_work(const Claim& claim, const Batch& batch);
     [[nodiscard]] Batch hand_out(std::unique_ptr<Claim> claim, Batch batch);
+    [[nodiscard]] Result<void> show_itself() const;
     void roll_back();
 
     Connection connection_;

@@ -67,8 +67,7 @@ Names names_of(std::string schema) {
 
 EnqueueWatch::EnqueueWatch(pg_conn* connection, std::string schema) {
     const Names names = names_of(std::move(schema));
-    const std::int64_t from =
-        ask(connection, names.fill(postgres::sql::watch_newest)).integer(0, 0);
+    const std::int64_t from = ask(connection, names.fill(postgres::sql::last_number)).integer(0, 0);
     look_ = [connection, names, from] { return messages_after(connection, names, from); };
 }
 

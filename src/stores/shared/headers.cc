@@ -10,7 +10,8 @@ namespace outrider {
 namespace {
 
 constexpr std::string_view kFlaw =
-    "the headers are not a JSON object of texts without control characters";
+    "the headers are not a JSON object of at most 64 texts, each of at most 8192 bytes and without "
+    "control characters";
 
 bool is_clean(std::string_view text) {
     return text.size() <= kHeaderBytesMax && std::none_of(text.begin(), text.end(), [](char c) {

@@ -81,7 +81,7 @@ Result<std::unique_ptr<StoreAdmin>> TableAdmin::open(
     const TablePlace& place,
     std::vector<Destination> destinations
 ) {
-    Result<Connection> connection = Connection::open(place.conninfo);
+    Result<Connection> connection = Connection::open(place.conninfo, Connection::Path::user);
     if (!connection) return connection.error();
     const Result<Facts> facts = find_facts(*connection, place.layout);
     if (!facts) return facts.error();

@@ -94,7 +94,7 @@ Result<ImportReport> import_table(
 ) {
     const Result<postgres::Names> names = postgres::Names::of(log.schema);
     if (!names) return names.error();
-    Result<Connection> connection = Connection::open(place.conninfo);
+    Result<Connection> connection = Connection::open(place.conninfo, Connection::Path::user);
     if (!connection) return connection.error();
     const Result<Facts> facts = find_facts(*connection, place.layout);
     if (!facts) return facts.error();

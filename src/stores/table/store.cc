@@ -107,7 +107,7 @@ Result<std::unique_ptr<TableStore>> TableStore::open(
     std::shared_ptr<Held> held,
     Scope scope
 ) {
-    Result<Connection> connection = Connection::open(place.conninfo);
+    Result<Connection> connection = Connection::open(place.conninfo, Connection::Path::user);
     if (!connection) return connection.error();
     const Result<Facts> facts = find_facts(*connection, place.layout);
     if (!facts) return facts.error();

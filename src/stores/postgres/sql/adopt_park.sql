@@ -6,7 +6,7 @@ insert into {schema}.parked (destination, lane, seq, order_key, attempts, refuse
     id, topic, key, type, payload, content_type, headers, occurred_at)
 select $1, c.lane, m.seq, case when $3 = 'global' then 0
         when $3 = 'none' or coalesce(m.key, '') = '' then hashint8extended(m.seq, 0)
-        else hashtextextended(m.topic, hashtextextended(m.key, 0)) end,
+        else hashtextextended(m.topic, hashtextextended(m.key, bigint '0')) end,
     0, null, greatest({now}, coalesce(m.deliver_after, {now})), 'adopted',
     m.id, m.topic, m.key, m.type, m.payload, m.content_type, m.headers, m.occurred_at
 from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last, nf from {schema}.cursor

@@ -2,10 +2,11 @@
 -- beyond the byte limit are not sent. Leans on parked_key_due and parked_chain; the moment is asked for once, since
 -- the index is not searched by one that may change from row to row. $1: destination, $2: keys, and messages of a key,
 -- at most, $3: messages at most, $4: bytes at most.
-select z.order_key, z.lane, z.seq, z.id, z.topic, z.key, z.type, case when z.before <= $4 then z.payload end,
-    z.content_type, z.headers, z.occurred_at, z.due_at, z.attempts, z.refused_at
+select y.order_key, y.lane, y.seq, y.id, y.topic, y.key, case when y.before <= $4 then y.type end,
+    case when y.before <= $4 then y.payload end, case when y.before <= $4 then y.content_type end,
+    case when y.before <= $4 then y.headers end, y.occurred_at, y.due_at, y.attempts, y.refused_at
 from (
-    select p.*, sum(octet_length(p.payload)) over (rows unbounded preceding) - octet_length(p.payload) as before
+    select z.*, sum({bytes}) over (rows unbounded preceding) - {bytes} as before
     from (
         select h.order_key, h.due_at from unnest(current_setting('outrider.lanes')::smallint[]) as l(lane)
         cross join lateral (
@@ -15,5 +16,5 @@ from (
         order by h.due_at limit $2) k
     cross join lateral (
         select * from {schema}.parked where destination = $1 and order_key = k.order_key
-        order by seq limit $2) p
-    limit $3) z
+        order by seq limit $2) z
+    limit $3) y

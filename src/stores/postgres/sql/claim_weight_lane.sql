@@ -1,1 +1,1 @@
-sum(octet_length(z.payload)) over (order by z.seq rows unbounded preceding) - octet_length(z.payload)
+sum({bytes}) over (order by z.seq rows unbounded preceding) - {bytes}

@@ -1,1 +1,1 @@
-octet_length(z.payload)::bigint
+{bytes}::bigint

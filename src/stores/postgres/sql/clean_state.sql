@@ -3,5 +3,5 @@ select g.segment, g.segment = pg_sequence_last_value('{schema}.active'::regclass
     g.closed_by is not null,
     g.closed_by is not null and g.closed_at <= {now} - make_interval(secs => $1),
     coalesce(g.opened_at <= {now} - make_interval(secs => greatest($1 / 2, 1)), false),
-    pg_relation_size('{schema}.message_' || g.segment)
+    pg_relation_size(('{schema}.message_' || g.segment)::regclass)
 from {schema}.segment g order by g.closed_by nulls last, g.opened_at nulls last

@@ -6,7 +6,8 @@ with h as (
     union all
     select 'prepared transaction ' || quote_literal(gid) || ' of ' || owner, transaction, prepared, prepared
     from pg_prepared_xacts)
-select h.name, extract(epoch from clock_timestamp() - h.since)::bigint, to_char(h.query_start, 'YYYY-MM-DD HH24:MI:SS')
+select h.name, extract(epoch from clock_timestamp() - h.since)::bigint,
+    to_char(h.query_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
 from h
 where h.since < clock_timestamp() - interval '1 minute' or exists (
     select from {schema}.segment g where g.closed_by is not null

@@ -1,21 +1,29 @@
--- The log: cache of its sequence, its tables without autovacuum, rights that this user lacks to relay, who may insert
--- the columns that writers must leave out.
+-- The log: cache of its sequence, its tables without autovacuum, rights of the relay's role (roles.sql) that this user
+-- lacks, who may insert the columns that writers must leave out.
 select (select seqcache from pg_sequence where seqrelid = '{schema}.seq'::regclass),
     array_to_string(array(select c.relname from pg_class c where c.relnamespace = '{schema}'::regnamespace
         and c.reloptions && array['autovacuum_enabled=false', 'autovacuum_enabled=off'] order by 1), ','),
     array_to_string(array(
-        select p.what || ' on ' || t.name
-        from (values ('destination'), ('cursor'), ('parked'), ('parked_key'), ('dead'), ('sample')) as t(name),
-            (values ('select'), ('insert'), ('update'), ('delete')) as p(what)
-        where not has_table_privilege('{schema}.' || t.name, p.what)
+        select p.what || ' on ' || r.name
+        from (values
+            ('setting', 'select'), ('schema_version', 'select'), ('message', 'select'), ('segment', 'select,update'),
+            ('message_1', 'select,truncate'), ('message_2', 'select,truncate'),
+            ('message_3', 'select,truncate'), ('message_4', 'select,truncate'),
+            ('destination', 'select,insert,update,delete'), ('cursor', 'select,insert,update,delete'),
+            ('parked', 'select,insert,update,delete'), ('parked_key', 'select,insert,update,delete'),
+            ('dead', 'select,insert,update,delete'), ('sample', 'select,insert,update,delete'),
+            ('session', 'select,insert,update,delete'), ('mark', 'select,insert,update,delete'),
+            ('inbox', 'select,update,delete'), ('inbox_position', 'select,update,delete')) as r(name, rights)
+        cross join lateral unnest(string_to_array(r.rights, ',')) as p(what)
+        where not has_table_privilege('{schema}.' || r.name, p.what)
         union all
-        select 'select on ' || t.name from (values ('setting'), ('segment'), ('message')) as t(name)
-        where not has_table_privilege('{schema}.' || t.name, 'select')
+        select p.what || ' on ' || r.name
+        from (values ('seq', 'select'), ('active', 'select,update'), ('bell', 'select,update')) as r(name, rights)
+        cross join lateral unnest(string_to_array(r.rights, ',')) as p(what)
+        where not has_sequence_privilege('{schema}.' || r.name, p.what)
         union all
-        select p.what || ' on ' || t.name
-        from (values ('message_1'), ('message_2'), ('message_3'), ('message_4')) as t(name),
-            (values ('select'), ('truncate')) as p(what)
-        where not has_table_privilege('{schema}.' || t.name, p.what)), ','),
+        select 'execute on inbox_clean_up'
+        where not has_function_privilege('{schema}.inbox_clean_up(integer)', 'execute')), ','),
     array_to_string(array(
         select quote_ident(r.rolname) from pg_roles r, pg_class c
         where c.oid = '{schema}.message'::regclass and not r.rolsuper and r.rolname not like 'pg\_%'

@@ -1,5 +1,6 @@
 -- The server and its settings: version, standby, read-only, sees other sessions, fsync, full_page_writes, autovacuum,
--- transaction_timeout (none before 17), idle slots, asynchronous standbys, where synchronous_commit is off, the time.
+-- transaction_timeout (none before 17), idle slots, asynchronous standbys, where synchronous_commit is off, the
+-- time, the encoding.
 select current_setting('server_version_num')::bigint, pg_is_in_recovery(),
     current_setting('default_transaction_read_only')::boolean, pg_has_role('pg_read_all_stats', 'usage'),
     current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,
@@ -14,4 +15,4 @@ select current_setting('server_version_num')::bigint, pg_is_in_recovery(),
         from pg_db_role_setting s, unnest(s.setconfig) as c(line)
         where c.line = 'synchronous_commit=off'
         and s.setdatabase in (0, (select oid from pg_database where datname = current_database()))), ','),
-    clock_timestamp()
+    clock_timestamp(), current_setting('server_encoding')

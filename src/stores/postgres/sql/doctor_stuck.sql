@@ -1,5 +1,6 @@
--- Lanes with messages that a destination takes and that have waited for a minute, unless it is paused.
-select d.name, count(distinct c.lane), max(extract(epoch from {now} - m.occurred_at))::bigint
+-- Lanes that nobody has moved for half a minute although messages wait that the destination takes, unless it is paused.
+-- The writer may have set the time of a message: only one of the last half minute may be new.
+select d.name, count(distinct c.lane), max(extract(epoch from {now} - c.moved_at))::bigint
 from {schema}.destination d cross join {schema}.setting s
 cross join lateral (select distinct on (lane) * from {schema}.cursor where destination = d.id
     order by lane, turn desc) c
@@ -9,5 +10,6 @@ cross join lateral (
     select array(select replace(replace(replace(replace(t, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
         from jsonb_array_elements_text(d.topics) as t) as patterns) t
 cross join lateral (select min(r.occurred_at) as occurred_at from ({pending}) r) m
-where not d.paused and m.occurred_at < {now} - interval '1 minute'
+where not d.paused and c.moved_at < {now} - interval '30 seconds'
+and m.occurred_at not between {now} - interval '30 seconds' and {now}
 group by d.name order by d.name

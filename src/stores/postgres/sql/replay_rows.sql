@@ -5,7 +5,7 @@
     -- $5: from this number, $6: or from this moment, $7: topics like this, $8: of this key.
     select c.lane as cursor_lane, case when $3 = 'global' then 0
             when $3 = 'none' or coalesce(m.key, '') = '' then hashint8extended(m.seq, 0)
-            else hashtextextended(m.topic, hashtextextended(m.key, 0)) end as order_key, m.*
+            else hashtextextended(m.topic, hashtextextended(m.key, bigint '0')) end as order_key, m.*
     from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last from {schema}.cursor
         where destination = $1 and lane = $2 order by turn desc limit 1) c
     join {schema}.message m on ($3 = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)

@@ -1,4 +1,4 @@
--- Topics of the newest messages, up to a limit per segment, with how many there are.
+-- Topics of the messages that come to hand first, up to a limit per segment, with how many there are.
 select r.topic, count(*) from (
     (select topic from {schema}.message_1 limit $1) union all (select topic from {schema}.message_2 limit $1)
     union all (select topic from {schema}.message_3 limit $1) union all (select topic from {schema}.message_4 limit $1)

@@ -75,11 +75,12 @@ create table {schema}.message_4 partition of {schema}.message for values in (4);
 -- an expression: a generated column is read and planned anew for every insert (10 of its 28 microseconds). Queries say
 -- lane_of(m.key, m.seq); it is inlined, and then is what the indexes have.
 create function {schema}.lane_of(key text, seq bigint) returns bigint language sql immutable parallel safe as $lane$
-    select coalesce(hashtextextended(key, 0), seq) & bigint '{lane_mask}'
+    select coalesce(hashtextextended(key, bigint '0'), seq) & bigint '{lane_mask}'
 $lane$;
-create index message_lane on {schema}.message ((coalesce(hashtextextended(key, 0), seq) & bigint '{lane_mask}'), seq);
+create index message_lane
+    on {schema}.message ((coalesce(hashtextextended(key, bigint '0'), seq) & bigint '{lane_mask}'), seq);
 create index message_xid
-    on {schema}.message (xid, (coalesce(hashtextextended(key, 0), seq) & bigint '{lane_mask}'), seq);
+    on {schema}.message (xid, (coalesce(hashtextextended(key, bigint '0'), seq) & bigint '{lane_mask}'), seq);
 
 -- closed_by: an id drawn after the rotation that left the segment; null while it is active or empty.
 create table {schema}.segment (

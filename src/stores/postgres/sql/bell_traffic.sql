@@ -1,1 +1,0 @@
-select coalesce(pg_sequence_last_value('{schema}.seq'::regclass), 0)

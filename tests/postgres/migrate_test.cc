@@ -1,0 +1,91 @@
+#include "stores/postgres/migrate.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "postgres/log.h"
+
+// From an older log to the newest, while it is in use.
+
+namespace outrider {
+namespace {
+
+using postgres::Names;
+
+constexpr std::size_t kLanes = 4;
+
+class PostgresOlderLog : public ::testing::Test {
+protected:
+    PostgresOlderLog() : conninfo_(PostgresServer::shared().create_database()) {
+        PostgresSession(conninfo_).run(all_but_the_last_step());
+        options_.conninfo = conninfo_;
+        options_.lanes = kLanes;
+        admin_ = std::move(*postgres::make_driver(options_)->open_admin({}));
+    }
+
+    // As `migrate print` has it: a transaction for each step, and one for the roles.
+    static std::string all_but_the_last_step() {
+        const std::string text = postgres::schema_text(*Names::of("outrider"), kLanes);
+        const std::string_view begin = "begin isolation level read committed;";
+        const std::size_t roles = text.rfind(begin);
+        return text.substr(0, text.rfind(begin, roles - 1));
+    }
+
+    void expect_newest() const {
+        EXPECT_EQ(
+            PostgresSession(conninfo_).value("select max(version) from outrider.schema_version"),
+            std::to_string(postgres::newest_version())
+        );
+    }
+
+    const std::string conninfo_;
+    postgres::StoreOptions options_;
+    std::unique_ptr<StoreAdmin> admin_;
+};
+
+TEST_F(PostgresOlderLog, GoesOnUnderWritersAndLosesNothing) {
+    std::atomic<bool> over = false;
+    std::atomic<std::size_t> written = 0;
+    std::thread writer([&] {
+        const PostgresSession session(conninfo_);
+        for (; !over; ++written) insert(session, "k", std::to_string(written));
+    });
+    while (written < 50) std::this_thread::yield();
+    const auto migrated = admin_->migrate();
+    const std::size_t until = written + 50;
+    while (written < until) std::this_thread::yield();
+    over = true;
+    writer.join();
+    ASSERT_TRUE(migrated) << migrated.error().text;
+    expect_newest();
+    const auto store = std::move(*postgres::make_driver(options_)->open(everything()));
+    const std::vector<std::string> taken = take_all(*store);
+    ASSERT_EQ(taken.size(), written);
+    for (std::size_t i = 0; i < taken.size(); ++i) ASSERT_EQ(taken[i], std::to_string(i));
+}
+
+TEST_F(PostgresOlderLog, WaitsForATableWithoutMakingOthersWaitForLong) {
+    const PostgresSession holder(conninfo_);
+    holder.run("begin; select from outrider.cursor");
+    std::atomic<bool> over = false;
+    Result<SchemaVersion> migrated = Error{};
+    std::thread migration([&] {
+        migrated = admin_->migrate();
+        over = true;
+    });
+    const PostgresSession other(conninfo_);
+    other.run("set statement_timeout = '10s'");
+    while (other.value("select count(*) from pg_locks where not granted") == "0") {
+    }
+    other.run("select from outrider.cursor");  // throws, if it waits for as long as the holder does
+    EXPECT_FALSE(over);
+    holder.run("commit");
+    migration.join();
+    ASSERT_TRUE(migrated) << migrated.error().text;
+    expect_newest();
+}
+
+}  // namespace
+}  // namespace outrider
