@@ -52,6 +52,19 @@ public:
     }
     void await_reader() override { reader_.await_return(); }
 
+    // What mosquitto has acknowledged is nowhere but in its memory and in a socket until the reader
+    // has it. Killed before that it loses messages, and that is nothing a relay could know. Frozen,
+    // it acknowledges nothing more while the reader catches up.
+    void take_away() override {
+        EXPECT_TRUE(live::wait_until([this] {
+            server().freeze();
+            if (live::wait_until([this] { return reader_.is_abreast(); }, kGlance)) return true;
+            server().thaw();
+            return false;
+        }));
+        ServerHarness::take_away();
+    }
+
     // mosquitto acknowledges before the reader has written everything down: one more message tells
     // when it has.
     std::vector<Received> received() override {
@@ -80,6 +93,8 @@ public:
     }
 
 private:
+    static constexpr auto kGlance = std::chrono::seconds(1);
+
     live::MosquittoSub reader_;
     int marks_ = 0;
 };

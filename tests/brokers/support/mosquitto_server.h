@@ -137,6 +137,11 @@ public:
         }));
     }
 
+    // Whether it has written down all that the server has sent to it.
+    [[nodiscard]] bool is_abreast() const {
+        return heard().size() == server_.logged("Sending PUBLISH to " + name_ + " ");
+    }
+
     // Everything so far, in the order it came.
     [[nodiscard]] std::vector<Heard> heard() const {
         std::vector<Heard> heard;
