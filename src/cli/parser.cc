@@ -341,6 +341,7 @@ void build(CLI::App& app, Line& line) {
     app.fallthrough();  // common flags may stand behind any verb
     app.require_subcommand(1);
     app.footer(kFooter);
+    app.set_version_flag("--version", "outrider " OUTRIDER_VERSION, "Say which version this is");
     add_common(app, line);
     add_demo(app, line);
     add_migrate(app, line);
@@ -415,8 +416,6 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return text + ": see 'outrider" + path + " --help'";
 }
 
-}  // namespace
-
 // As the library wants them: without the program, the last first. An option with an equals sign and
 // nothing behind it has an empty value; the library would take the next word.
 std::vector<std::string> reversed(std::span<char*> arguments) {
@@ -430,6 +429,8 @@ std::vector<std::string> reversed(std::span<char*> arguments) {
     std::reverse(words.begin(), words.end());
     return words;
 }
+
+}  // namespace
 
 Verb parse_command_line(std::span<char*> arguments) {
     const auto line = std::make_shared<Line>();

@@ -778,6 +778,7 @@ class CommandLine(CliTest):
         self.assertIn("sqlite", version["stores"])
         self.assertIn("file", version["brokers"])
         self.assertIn("outrider ", self.out("version"))
+        self.assertEqual(self.out("--version"), f"outrider {version['version']}")
 
     def test_migrate_print_needs_no_database(self):
         text = self.out("migrate", "print")

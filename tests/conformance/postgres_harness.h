@@ -11,9 +11,12 @@ namespace outrider {
 
 // One database for all tests, since making one takes longer than most of them; each makes the log
 // anew.
-class PostgresHarness final : public StoreHarness {
+class PostgresHarness : public StoreHarness {
 public:
-    explicit PostgresHarness(int lanes) : conninfo_(shared_database()), session_(conninfo_) {
+    // `way`: more of the conninfo, for relays and writers alike.
+    explicit PostgresHarness(int lanes, const std::string& way = {})
+        : conninfo_(shared_database() + way),
+          session_(conninfo_) {
         session_.run("drop schema if exists outrider cascade");
         session_.run("drop table if exists public.test_clock");
         options_.conninfo = conninfo_;

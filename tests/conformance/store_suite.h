@@ -31,6 +31,9 @@ public:
     // How many messages the log still holds.
     [[nodiscard]] virtual std::size_t kept() = 0;
 
+    // Whether sessions of a logbook that live are told from those that have ended.
+    [[nodiscard]] virtual bool knows_the_living() const { return true; }
+
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
 };
 

@@ -37,7 +37,8 @@ TEST_P(StoreSuite, ALogbookTellsAnOrderlyStopFromAnUncleanEnd) {
     }
     const auto book = logbook(3);
     EXPECT_EQ(book->enter()->ended, 1U);
-    EXPECT_EQ(logbook(4)->enter()->ended, 0U) << "the third lives, the second was inherited";
+    // The second was inherited, and the third lives, where one can know.
+    EXPECT_EQ(logbook(4)->enter()->ended, harness_->knows_the_living() ? 0U : 1U);
 }
 
 TEST_P(StoreSuite, ALogbookHandsDownWhatWasInHandOnce) {
@@ -54,7 +55,8 @@ TEST_P(StoreSuite, ALogbookHandsDownWhatWasInHandOnce) {
     EXPECT_TRUE(legacy->unexplained);
     EXPECT_EQ(legacy->marks, (Marks{{5, 0, true}, {6, 2, false}}));
     const auto third = logbook(3);
-    EXPECT_EQ(third->enter()->marks, (Marks{{6, 2, false}})) << "five is in a living hand now";
+    const Marks nobodys{{6, 2, false}};  // five is in a living hand now
+    EXPECT_EQ(third->enter()->marks, harness_->knows_the_living() ? nobodys : legacy->marks);
 }
 
 TEST_P(StoreSuite, ALogbookChangesAndErasesMarks) {

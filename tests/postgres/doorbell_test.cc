@@ -95,7 +95,7 @@ TEST(PostgresDoorbell, ACommitWakesASleepingRelay) {
     const PostgresSession session(log.conninfo);
     const Sleepyhead sleepyhead(log, 3);
     ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
-    for (std::size_t i = 1; i <= 20; ++i) {
+    for (std::size_t i = 1; i <= 5; ++i) {
         session.run(kInsert);
         ASSERT_TRUE(sleepyhead.has_got(i)) << i;
     }
@@ -204,6 +204,22 @@ TEST(PostgresDoorbell, ComesBackWhenItsSessionIsLost) {
         ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
     }
     EXPECT_EQ(sleepyhead.notes->all().size(), 1U);
+}
+
+// Written while nobody listens: whoever comes back listens first and looks then.
+TEST(PostgresDoorbell, MissesNothingHoweverOftenItsSessionIsLost) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log);
+    for (std::size_t i = 1; i <= 5; ++i) {
+        ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+        session.run(
+            "select pg_terminate_backend(pid) from pg_stat_activity "
+            "where pid <> pg_backend_pid() and datname = current_database()"
+        );
+        session.run(kInsert);
+        ASSERT_TRUE(sleepyhead.has_got(i));
+    }
 }
 
 TEST(PostgresDoorbell, ARingThatIsRolledBackToASavepointIsRungAgain) {

@@ -243,6 +243,34 @@ TEST(PostgresEncoding, AReasonThatTheDatabaseCannotHoldHoldsUpNothing) {
     EXPECT_TRUE(log.admin()->note_circuit("all", CircuitState::open, "5 \u20ac"));
 }
 
+TEST(PostgresEncoding, AKeyThatIsNoTextIsItsMessagesOwnFlaw) {
+    PostgresServer& server = PostgresServer::shared();
+    PostgresSession(server.conninfo("postgres"))
+        .run("create database unchecked encoding 'SQL_ASCII' template template0 locale 'C'");
+    PostgresLog log(1);
+    log.options.conninfo = server.conninfo("unchecked");
+    ASSERT_TRUE(log.admin()->migrate());
+    const PostgresSession session(log.options.conninfo);
+    insert(session, "caf\xe9", "flawed");
+    insert(session, "caf\u00e9", "good");
+    const auto store = log.open(everything());
+    Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch) << batch.error().text;
+    ASSERT_EQ(batch->envelopes.size(), 2U);
+    EXPECT_EQ(batch->envelopes[0].flaw, "topic or key is not valid UTF-8");
+    EXPECT_EQ(batch->envelopes[1].flaw, "");
+    EXPECT_EQ(batch->envelopes[1].key, "caf\u00e9");
+    Settlement dead;
+    dead.fate = Fate::dead;
+    dead.park_key = batch->envelopes[0].order_key;
+    Settlement done;
+    done.fate = Fate::done;
+    ASSERT_TRUE(store->settle(std::move(batch).value(), std::vector{dead, done}));
+    const Result<std::vector<DeadLetter>> letters = log.admin()->dead_letters({});
+    ASSERT_TRUE(letters) << letters.error().text;
+    EXPECT_EQ(letters->at(0).key, "caf\xe9");
+}
+
 // Whoever may create functions must not have them run by operators.
 TEST(PostgresFunctions, NobodysFunctionsButTheServersOwnAreCalled) {
     const PostgresLog log;

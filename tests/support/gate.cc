@@ -21,8 +21,11 @@ constexpr int kTickMillis = 2;
 
 }  // namespace
 
-Gate::Gate(std::uint16_t to, std::uint16_t at)
-    : to_(to),
+Gate::Gate(std::uint16_t to, std::uint16_t at) : Gate([to] { return connect_to(to); }, at) {
+}
+
+Gate::Gate(Connect connect, std::uint16_t at)
+    : connect_(std::move(connect)),
       listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     sockaddr_in address = loopback(at);
@@ -132,7 +135,7 @@ void Gate::accept() {
         );
         if (!client) return;
         if (mode_ == Mode::cut) continue;
-        Descriptor server = connect_to(to_);
+        Descriptor server = connect_();
         if (!server) continue;
         ::fcntl(server.get(), F_SETFL, O_NONBLOCK);
         Pair& pair = pairs_.emplace_back();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <string>
@@ -17,6 +18,10 @@ class Gate {
 public:
     // `at`: the port it has itself; 0: any that is free.
     explicit Gate(std::uint16_t to, std::uint16_t at = 0);
+
+    // To a server that has no port: `connect` makes a connection to it, or an empty one.
+    using Connect = std::function<Descriptor()>;
+    explicit Gate(Connect connect, std::uint16_t at = 0);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
@@ -79,7 +84,7 @@ private:
     [[nodiscard]] bool moves() const { return mode_ != Mode::frozen && mode_ != Mode::cut; }
     [[nodiscard]] std::size_t portion() const;
 
-    const std::uint16_t to_;
+    const Connect connect_;
     Descriptor listener_;
     Descriptor bell_;  // wakes the thread when something was said
     std::uint16_t port_ = 0;

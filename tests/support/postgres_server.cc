@@ -36,14 +36,6 @@ void become_postgres() {
     }
 }
 
-void give_to_postgres(const std::string& path) {
-    const passwd* user = ::getpwnam("postgres");
-    if (::getuid() == 0 && user != nullptr &&
-        ::chown(path.c_str(), user->pw_uid, user->pw_gid) != 0) {
-        throw std::runtime_error("cannot give " + path + " to the user postgres");
-    }
-}
-
 int wait_for(pid_t pid) {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -52,6 +44,14 @@ int wait_for(pid_t pid) {
 }
 
 }  // namespace
+
+void give_to_postgres(const std::string& path) {
+    const passwd* user = ::getpwnam("postgres");
+    if (::getuid() == 0 && user != nullptr &&
+        ::chown(path.c_str(), user->pw_uid, user->pw_gid) != 0) {
+        throw std::runtime_error("cannot give " + path + " to the user postgres");
+    }
+}
 
 PostgresSession::PostgresSession(const std::string& conninfo)
     : connection_(PQconnectdb(conninfo.c_str())) {

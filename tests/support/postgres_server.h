@@ -32,6 +32,9 @@ private:
     PGconn* connection_ = nullptr;
 };
 
+// Where tests run as root, servers that refuse to do so run as the user postgres, and need this.
+void give_to_postgres(const std::string& path);
+
 // A PostgreSQL server of our own in a temporary folder, reached by a socket there, so that any
 // number may run. PostgreSQL refuses to run as root: then it runs as the user postgres.
 // OUTRIDER_PG_BIN names the folder of its programs, else the newest of Debian's.
@@ -45,6 +48,9 @@ public:
 
     // One for the whole test binary.
     static PostgresServer& shared();
+
+    // Where its socket is.
+    [[nodiscard]] std::string folder() const { return folder_.path().string(); }
 
     // What the server has written since it exists.
     [[nodiscard]] std::string log_file() const { return folder_.file("server.log"); }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "core/descriptor.h"
 
@@ -22,6 +24,17 @@ inline sockaddr_in loopback(std::uint16_t port) {
 [[nodiscard]] inline Descriptor connect_to(std::uint16_t port) {
     Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_in address = loopback(port);
+    const auto* place = reinterpret_cast<const sockaddr*>(&address);
+    if (::connect(socket.get(), place, sizeof address) != 0) socket.reset();
+    return socket;
+}
+
+// The same to a socket in the file system.
+[[nodiscard]] inline Descriptor connect_to(const std::string& path) {
+    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
     const auto* place = reinterpret_cast<const sockaddr*>(&address);
     if (::connect(socket.get(), place, sizeof address) != 0) socket.reset();
     return socket;

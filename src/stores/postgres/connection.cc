@@ -213,6 +213,9 @@ Result<Connection> Connection::open(const std::string& conninfo, Path path) {
     PQsetNoticeProcessor(
         connection.get(), [](void*, const char*) {}, nullptr
     );
+    // Asked for UTF-8, the server would refuse to hand out a text that is none, and everything that
+    // is claimed with it.
+    if (connection.keeps_any_bytes()) PQsetClientEncoding(connection.get(), "SQL_ASCII");
     const Result<Rows> pid = connection.run("select pg_backend_pid()");
     if (!pid) return pid.error();
     connection.pooled_ = pid->integer(0, 0) != PQbackendPID(connection.get());
@@ -243,10 +246,14 @@ Result<void> Connection::run_script(const std::string& sql) const {
     return error_of(get(), rows.get());
 }
 
+std::string_view Connection::server_encoding() const {
+    const char* encoding = PQparameterStatus(get(), "server_encoding");
+    return encoding == nullptr ? "UTF8" : encoding;
+}
+
 std::string Connection::storable(std::string_view text) const {
     std::string result(text);
-    const char* encoding = PQparameterStatus(get(), "server_encoding");
-    if (encoding == nullptr || std::string_view(encoding) == "UTF8") return result;
+    if (server_encoding() == "UTF8") return result;
     for (char& c : result) {
         if (static_cast<unsigned char>(c) >= 0x80) c = '?';
     }

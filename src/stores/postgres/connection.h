@@ -108,11 +108,16 @@ public:
     // The error of the last call.
     [[nodiscard]] Error error() const;
 
+    // Whether the database keeps texts that are no UTF-8, and hands them out as they are.
+    [[nodiscard]] bool keeps_any_bytes() const { return server_encoding() == "SQL_ASCII"; }
+
     // A text of somebody else's, as the database can hold it: where its encoding is not UTF-8,
     // whatever is not ASCII becomes a question mark.
     [[nodiscard]] std::string storable(std::string_view text) const;
 
 private:
+    [[nodiscard]] std::string_view server_encoding() const;
+
     struct Finish {
         void operator()(PGconn* connection) const { PQfinish(connection); }
     };

@@ -142,9 +142,8 @@ private:
             say(Gravity::warning,
                 "encoding",
                 "the database has the encoding SQL_ASCII, which checks nothing",
-                "write topics, keys and types in UTF-8 only: one that is not stops its "
-                "destination; "
-                "or move to a database with the encoding UTF8");
+                "write topics, keys and types in UTF-8 only, since others become dead letters, or "
+                "move to a database with the encoding UTF8");
         }
         if (facts_.transaction_timeout > 0 && facts_.transaction_timeout < kTurnMillis) {
             say(Gravity::warning,

@@ -26,10 +26,8 @@ bool Pipeline::send(const std::string& name, const std::string& sql, const Param
                    1
                ) == 1;
     }
-    if (!prepared_.contains(name) &&
-        std::find(fresh_.begin(), fresh_.end(), name) == fresh_.end()) {
-        steps_.push_back({.prepares = true});
-        fresh_.push_back(name);
+    if (!prepared_.contains(name) && !is_being_prepared(name)) {
+        steps_.push_back({.prepares = name});
         if (PQsendPrepare(connection, name.c_str(), sql.c_str(), 0, nullptr) != 1) return false;
     }
     steps_.push_back({});
@@ -38,16 +36,19 @@ bool Pipeline::send(const std::string& name, const std::string& sql, const Param
            ) == 1;
 }
 
+bool Pipeline::is_being_prepared(const std::string& name) const {
+    return std::any_of(steps_.begin(), steps_.end(), [&name](const Step& step) {
+        return step.prepares == name;
+    });
+}
+
 Result<std::vector<Rows>> Pipeline::finish() {
     if (failed_ || PQpipelineSync(connection_.get()) != 1) {
         steps_.clear();
-        fresh_.clear();
         return connection_.error();
     }
     Result<std::vector<Rows>> results = collect();
-    if (results) prepared_.insert(fresh_.begin(), fresh_.end());
     steps_.clear();
-    fresh_.clear();
     if (PQexitPipelineMode(connection_.get()) != 1 && results) return connection_.error();
     return results;
 }
@@ -64,7 +65,11 @@ Result<std::vector<Rows>> Pipeline::collect() {
         const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
         if (!good && status != PGRES_PIPELINE_ABORTED && !error)
             error = error_of(connection_.get(), raw);
-        if (!step.prepares) all.push_back(std::move(rows));
+        if (step.prepares.empty()) {
+            all.push_back(std::move(rows));
+        } else if (good) {
+            prepared_.insert(step.prepares);
+        }
         if (PQstatus(connection_.get()) != CONNECTION_OK) return connection_.error();
         while (PGresult* rest = PQgetResult(connection_.get())) PQclear(rest);
     }

@@ -23,14 +23,15 @@ public:
 
 private:
     struct Step {
-        bool prepares = false;
+        std::string
+            prepares;  // the statement of this name, which nobody waits for; empty: runs one
     };
+    [[nodiscard]] bool is_being_prepared(const std::string& name) const;
     bool send(const std::string& name, const std::string& sql, const Parameters& parameters);
     [[nodiscard]] Result<std::vector<Rows>> collect();
 
     const Connection& connection_;
-    std::set<std::string> prepared_;
-    std::vector<std::string> fresh_;  // prepared in this round, known only once it went well
+    std::set<std::string> prepared_;  // also in a transaction that fails later
     std::vector<Step> steps_;
     bool failed_ = false;
 };

@@ -6,6 +6,7 @@
 #include "stores/postgres/registration.h"
 #include "stores/postgres/settler.h"
 #include "stores/postgres/sql.h"
+#include "stores/shared/texts.h"
 
 namespace outrider::postgres {
 namespace {
@@ -101,8 +102,7 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
         return Error{
             Remedy::wait,
             "the server is read-only (a standby, or default_transaction_read_only): it could hand "
-            "out "
-            "messages but never settle them"};
+            "out messages but never settle them"};
     }
     Result<void> ours = check_owner(locked, log);
     if (!ours) {
@@ -113,6 +113,9 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
     reader.read_state(log);
     if (places.due > 0) reader.read_parked(claim->rows[places.due]);
     reader.read_log(log);
+    if (connection_.keeps_any_bytes()) {
+        for (Envelope& envelope : batch.envelopes) check_texts(envelope);
+    }
     return claim;
 }
 

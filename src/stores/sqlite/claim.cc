@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "stores/shared/arena.h"
 #include "stores/shared/headers.h"
+#include "stores/shared/texts.h"
 #include "stores/sqlite/store.h"
 
 namespace outrider::sqlite {
@@ -183,9 +184,7 @@ Envelope ClaimReader::read_message(const Statement& row) {
     envelope.occurred_at = from_millis(row.integer(kOccurredAt));
     const std::optional<WallTime> not_before = maybe_time(row, kNotBefore);
     if (not_before && *not_before > batch_->now) envelope.deliver_after = not_before;
-    if (!is_utf8(envelope.topic) || !is_utf8(envelope.key)) {
-        envelope.flaw = "topic or key is not valid UTF-8";
-    }
+    check_texts(envelope);
     if (envelope.id.is_nil()) envelope.flaw = "the message has no valid id";
     return envelope;
 }

@@ -6,6 +6,7 @@
 #include "core/assert.h"
 #include "stores/postgres/claim.h"
 #include "stores/shared/headers.h"
+#include "stores/shared/texts.h"
 
 namespace outrider::table {
 namespace {
@@ -113,6 +114,7 @@ Envelope ClaimReader::read_row(const Rows& rows, int row, std::int64_t seq) {
     envelope.order_key = order_key_of(envelope.key, seq);
     envelope.parked = true;  // it has no cursor: what is left simply stays where it is
     if (envelope.topic.empty()) envelope.flaw = kNoTopic;
+    check_texts(envelope);
     const std::string_view id = rows.bytes(row, kId);
     const std::optional<Held::Entry> known = any_held_ ? held_.find(id) : std::nullopt;
     const auto attempts = static_cast<std::uint32_t>(
