@@ -20,13 +20,13 @@ class EventLog;  // what recorder and transaction share
 //         }
 //     };
 //
-//     tx.track(order);   // from here on the transaction carries the order's events
 //     order.pay();
+//     tx.track(order);   // the transaction carries the order's events, earlier or later ones
 //
 // A commit enqueues them together with the rows, in the order in which they were recorded (across
 // all tracked entities and what was enqueued directly), and takes them out: they are sent once. A
-// rollback sends nothing and leaves the entity with the events it had when it was tracked, so that
-// running the transaction again neither loses nor doubles any.
+// rollback sends nothing and leaves the entity with the events it had when the transaction began,
+// so that running it again neither loses nor doubles any.
 //
 // Events survive their entity: it may be destroyed before the commit. An entity can be moved into a
 // new one, but neither copied nor assigned: nobody could say which of the two has the events, or

@@ -43,7 +43,7 @@ private:
 };
 
 // A name and a value that travel with a message as the broker's own headers. Text without control
-// characters; names are not empty.
+// characters; a name is not empty, and there once.
 struct Header {
     std::string name;
     std::string value;
@@ -98,8 +98,9 @@ struct EnqueueOptions {
     // database does.
     std::size_t payload_bytes_max = 1U << 20U;
 
-    // Called after every commit of a unit of work that wrote messages, on its thread; must not
-    // throw. For a relay in the same process, which then needs not be told by the database:
+    // Called after every commit of a unit of work that wrote messages, on its thread; what it
+    // throws is ignored. For a relay in the same process, which then needs not be told by the
+    // database:
     //
     //     options.committed = [&relay] { relay.wake(); };
     //

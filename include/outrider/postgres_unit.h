@@ -59,7 +59,9 @@ using ResultPtr = std::unique_ptr<pg_result, ClearResult>;
 ResultPtr check(pg_result* result);
 
 // What became of a transaction whose commit was not answered. `connection` is a new one to the same
-// server. Throws Failure if that cannot be asked.
+// server. Throws Failure if that cannot be asked. A transaction is known by the first message of
+// its unit, for as long as the log keeps that: without a message, or behind a relay that keeps none
+// (relay.retention), a commit that happened is `unknown`.
 //
 //     } catch (const outrider::CommitUnknown& unknown) {
 //         PQreset(connection);
@@ -78,12 +80,20 @@ ResultPtr check(pg_result* result);
 // Whether an SQLSTATE says that running the transaction again may help.
 [[nodiscard]] bool may_repeat(std::string_view sqlstate) noexcept;
 
-// What pg_xact_status answered.
+// What the question of a CommitUnknown was answered with.
 [[nodiscard]] CommitOutcome outcome_of(std::string_view status) noexcept;
 
-// The error for a commit that was sent and not answered: CommitUnknown, or Failure (wait) where the
-// transaction had written nothing and so has no id.
-[[noreturn]] void throw_unanswered(const std::string& transaction_id, const std::string& reason);
+// Whether an SQLSTATE that the question was answered with means that this server cannot know.
+[[nodiscard]] bool is_unknowable(std::string_view sqlstate) noexcept;
+
+// The error for a commit of these messages that was sent and not answered: CommitUnknown, or
+// Failure (wait) where the transaction had written nothing and so has no id.
+[[noreturn]] void throw_unanswered(
+    const std::string& transaction_id,
+    std::span<const Message> messages,
+    const PostgresEnqueueOptions& options,
+    const std::string& reason
+);
 
 }  // namespace outrider::postgres
 

@@ -87,11 +87,11 @@ public:
         try {
             work_.commit();
         } catch (const ::pqxx::in_doubt_error& error) {
-            throw_unanswered(transaction_id, error.what());
+            throw_unanswered(transaction_id, messages, options_, error.what());
         } catch (const std::exception& error) {
             // An error on a connection that still stands was said by the server: rolled back.
-            if (!connection_.is_open()) throw_unanswered(transaction_id, error.what());
-            rethrow_pqxx();
+            if (connection_.is_open()) rethrow_pqxx();
+            throw_unanswered(transaction_id, messages, options_, error.what());
         }
     }
 
@@ -200,11 +200,15 @@ auto transactional(
     ::pqxx::connection_base& connection,
     const CommitUnknown& unknown
 ) {
-    if (unknown.transaction_id().empty()) return CommitOutcome::unknown;
-    ::pqxx::work tx(connection);
-    const ::pqxx::result row =
-        tx.exec_params("select pg_xact_status($1::xid8)", unknown.transaction_id());
-    return postgres::outcome_of(row[0][0].is_null() ? "" : row[0][0].c_str());
+    if (unknown.question().empty()) return CommitOutcome::unknown;
+    try {
+        ::pqxx::work tx(connection);
+        const ::pqxx::result row = tx.exec(unknown.question());
+        return postgres::outcome_of(row[0][0].is_null() ? "" : row[0][0].c_str());
+    } catch (const ::pqxx::sql_error& error) {
+        if (postgres::is_unknowable(error.sqlstate())) return CommitOutcome::unknown;
+        throw;
+    }
 }
 
 }  // namespace outrider

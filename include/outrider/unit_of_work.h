@@ -162,7 +162,7 @@ enum class CommitOutcome : std::uint8_t {
     committed,
     rolled_back,
     in_progress,  // the server is still at it: ask again
-    unknown,      // too long ago, or another server than the one that was asked to commit
+    unknown,      // nobody can say: another server, too long ago, or nothing to know it by
 };
 
 // The commit was sent and its answer never came: the transaction happened, or it did not. Do not
@@ -170,15 +170,20 @@ enum class CommitOutcome : std::uint8_t {
 // running it again is safe.
 class CommitUnknown : public Failure {
 public:
-    CommitUnknown(Error error, std::string transaction_id)
+    CommitUnknown(Error error, std::string transaction_id, std::string question = {})
         : Failure(std::move(error)),
-          transaction_id_(std::move(transaction_id)) {}
+          transaction_id_(std::move(transaction_id)),
+          question_(std::move(question)) {}
 
     // What the database calls the transaction. Empty where it has no such name (SQLite).
     [[nodiscard]] const std::string& transaction_id() const noexcept { return transaction_id_; }
 
+    // The statement that resolve() runs. Empty where there is none.
+    [[nodiscard]] const std::string& question() const noexcept { return question_; }
+
 private:
     std::string transaction_id_;
+    std::string question_;
 };
 
 }  // namespace outrider

@@ -15,7 +15,6 @@ Recorded record_now(Message message) {
 }
 
 bool EventLog::track(const void* owner) {
-    if (owner_ == nullptr) before_ = events_.size();
     if (owner_ == nullptr) owner_ = owner;
     return owner_ == owner;
 }
@@ -25,8 +24,10 @@ void EventLog::sent() {
     owner_ = nullptr;
 }
 
-void EventLog::give_back() {
-    events_.resize(std::min(before_, events_.size()));
+void EventLog::give_back(const MessageId& begun) {
+    std::erase_if(events_, [&begun](const Recorded& event) {
+        return event.place.bytes() > begun.bytes();
+    });
     owner_ = nullptr;
 }
 

@@ -27,14 +27,13 @@ public:
     // One transaction at a time. False: another has it.
     [[nodiscard]] bool track(const void* owner);
 
-    // The transaction is over. Everything was sent, or everything is as it was when tracked.
+    // The transaction is over. Everything was sent, or everything is as it was when it began.
     void sent();
-    void give_back();
+    void give_back(const MessageId& begun);
 
 private:
     std::vector<Recorded> events_;
     const void* owner_ = nullptr;
-    std::size_t before_ = 0;  // how many there were when it was tracked
 };
 
 }  // namespace outrider

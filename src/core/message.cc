@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 
 #include <sys/random.h>
 
@@ -84,10 +85,14 @@ void check_headers(const std::vector<Header>& headers) {
             std::to_string(kHeadersMax)
         );
     }
+    std::set<std::string_view> names;
     for (const Header& header : headers) {
         if (header.name.empty()) refuse("message.headers has an entry without a name");
         check_header_text("headers name", header.name);
         check_header_text("headers value of '" + header.name + "'", header.value);
+        if (!names.insert(header.name).second) {
+            refuse("message.headers has '" + header.name + "' twice: a name has one value");
+        }
     }
 }
 

@@ -87,7 +87,7 @@ public:
             throw;
         }
         end(Phase::committed);
-        if (wrote && options_.committed) options_.committed();
+        if (wrote) tell();
     }
 
     void rollback() noexcept {
@@ -97,6 +97,14 @@ public:
     }
 
 private:
+    // It is only a hint: whoever hears an exception here would take the commit for failed.
+    void tell() const noexcept {
+        try {
+            if (options_.committed) options_.committed();
+        } catch (...) {
+        }
+    }
+
     // Unknown counts as not sent: the events are lost by nobody, and whoever sends them again sends
     // the same ids.
     void end(Phase phase) noexcept {
@@ -105,7 +113,7 @@ private:
             if (phase == Phase::committed) {
                 log->sent();
             } else {
-                log->give_back();
+                log->give_back(begun_);
             }
         }
         logs_.clear();
@@ -114,6 +122,7 @@ private:
 
     std::unique_ptr<UnitSession> session_;
     EnqueueOptions options_;
+    const MessageId begun_ = MessageId::generate();  // its place among all that is recorded
     std::vector<Recorded> own_;
     std::vector<std::shared_ptr<EventLog>> logs_;
     Phase phase_ = Phase::open;

@@ -101,6 +101,32 @@ TEST_F(DomainEventsTest, MoveWithTheirEntity) {
     EXPECT_EQ(order.recorded().size(), 1U);
 }
 
+// As transactional() does it: the entity lives on, and records again what was rolled back.
+TEST_F(DomainEventsTest, RecordedBeforeTheyAreTrackedAreNotDoubledByAnotherRun) {
+    Purchase order(1);
+    order.note("before");
+    {
+        auto failing = begin([] { throw Failure({Remedy::yield, "again"}); });
+        order.pay();
+        failing.track(order);
+        EXPECT_THROW(failing.commit(), Failure);
+    }
+    auto unit = begin();
+    order.pay();
+    unit.track(order);
+    unit.commit();
+    EXPECT_EQ(written, (Payloads{"before", "paid 1"}));
+}
+
+TEST_F(DomainEventsTest, ACommitStandsWhateverThrowsWhenItIsTold) {
+    EnqueueOptions options;
+    options.committed = [] { throw std::runtime_error("mine"); };
+    UnitOfWork<int> unit(std::make_unique<PaperSession>(written), &handle, options);
+    unit.enqueue(app_message("a"));
+    EXPECT_NO_THROW(unit.commit());
+    EXPECT_EQ(written, Payloads{"a"});
+}
+
 TEST_F(DomainEventsTest, BelongToOneTransactionAtATime) {
     Purchase order(1);
     auto unit = begin();

@@ -29,6 +29,27 @@ protected:
     static void sql(PGconn* connection, const char* text) {
         postgres::check(PQexec(connection, text));
     }
+    static Message identified(std::string payload) {
+        Message message = app_message(std::move(payload));
+        message.id = MessageId::generate();
+        return message;
+    }
+
+    // What libpq and libpqxx say to somebody who had no answer to the commit of these messages.
+    [[nodiscard]] CommitOutcome outcome(
+        const std::string& transaction_id,
+        const std::vector<Message>& messages
+    ) const {
+        try {
+            postgres::throw_unanswered(transaction_id, messages, {}, "");
+        } catch (const CommitUnknown& unknown) {
+            const CommitOutcome outcome = outrider::resolve(observer.get(), unknown);
+            pqxx::connection other(log.conninfo);
+            EXPECT_EQ(outrider::resolve(other, unknown), outcome);
+            return outcome;
+        }
+    }
+
     [[nodiscard]] std::string messages() const {
         return observer.value("select count(*) from outrider.message");
     }
@@ -171,7 +192,7 @@ TEST_F(PostgresCommit, AnUnansweredCommitThatDidNotHappenIsResolved) {
         FAIL() << "it committed";
     } catch (const CommitUnknown& unknown) {
         EXPECT_FALSE(unknown.transaction_id().empty());
-        EXPECT_SAYS(std::string(unknown.what()), "pg_xact_status('" + unknown.transaction_id());
+        EXPECT_SAYS(std::string(unknown.what()), "commit_outcome('" + unknown.transaction_id());
         PQreset(session.get());
         EXPECT_EQ(outrider::resolve(session.get(), unknown), CommitOutcome::rolled_back);
     }
@@ -215,17 +236,42 @@ TEST_F(PostgresCommit, ALostConnectionBeforeTheCommitIsAPlainFailure) {
 }
 
 TEST_F(PostgresCommit, ATransactionOfAnotherServerStaysUnknown) {
-    EXPECT_EQ(
-        outrider::resolve(session.get(), CommitUnknown({}, "99999999999")), CommitOutcome::unknown
-    );
+    EXPECT_EQ(outcome("99999999999", {identified("a")}), CommitOutcome::unknown);
+    EXPECT_EQ(outcome("99999999999", {}), CommitOutcome::unknown);
     EXPECT_EQ(outrider::resolve(session.get(), CommitUnknown({}, "")), CommitOutcome::unknown);
 }
 
 TEST_F(PostgresCommit, ATransactionThatStillRunsIsInProgress) {
     session.run("begin");
     const std::string id = session.value("select pg_current_xact_id()::text");
-    EXPECT_EQ(outrider::resolve(observer.get(), CommitUnknown({}, id)), CommitOutcome::in_progress);
+    EXPECT_EQ(outcome(id, {identified("a")}), CommitOutcome::in_progress);
     session.run("rollback");
+    EXPECT_EQ(outcome(id, {identified("a")}), CommitOutcome::rolled_back);
+}
+
+// As after a crash that has lost the commit: somebody else gets its number, and commits.
+TEST_F(PostgresCommit, ANumberThatSomebodyElseHasGotProvesNothing) {
+    session.run("begin");
+    const std::string id = session.value("select pg_current_xact_id()::text");
+    const Message message = identified("a");
+    outrider::enqueue(session.get(), message);
+    session.run("commit");
+    EXPECT_EQ(outcome(id, {message}), CommitOutcome::committed);
+    EXPECT_EQ(outcome(id, {identified("a")}), CommitOutcome::unknown);
+    EXPECT_EQ(outcome(id, {}), CommitOutcome::unknown);
+}
+
+TEST_F(PostgresCommit, AWriterWithoutTheRightToReadMayAsk) {
+    session.run("create role asker");
+    session.run("grant usage on schema outrider to asker");
+    session.run("begin");
+    const std::string id = session.value("select pg_current_xact_id()::text");
+    const Message message = identified("a");
+    outrider::enqueue(session.get(), message);
+    session.run("commit");
+    observer.run("set role asker");
+    EXPECT_EQ(outcome(id, {message}), CommitOutcome::committed);
+    observer.run("reset role");
 }
 
 // The answer is lost after the commit: the server waits for a standby that never comes, with the

@@ -82,6 +82,10 @@ TEST(Message, IsRefusedWithTheNameOfTheBadField) {
          [](Message& m) {
              m.headers.assign(65, {"a", "b"});
          }},
+        {"headers has 'a' twice",
+         [](Message& m) {
+             m.headers = {{"a", "1"}, {"b", "2"}, {"a", "3"}};
+         }},
         {"id", [](Message& m) { m.id = MessageId{}; }},
         {"occurred_at", [](Message& m) { m.occurred_at = WallTime::min(); }},
         {"deliver_after", [](Message& m) { m.deliver_after = WallTime::max(); }},
@@ -105,7 +109,8 @@ TEST(Message, IsAcceptedAtItsLimits) {
     message.topic = std::string(kTopicBytesMax, 't');
     message.key = std::string(kKeyBytesMax, 'k');
     message.payload = std::string(1U << 20U, '\0');
-    message.headers.assign(kHeadersMax, {"a", ""});
+    for (std::size_t i = 0; i < kHeadersMax; ++i)
+        message.headers.push_back({std::to_string(i), ""});
     EXPECT_NO_THROW(validate(message));
     message.payload += 'x';
     EXPECT_THROW(validate(message), Failure);

@@ -21,6 +21,7 @@ constexpr std::array kSteps = {
     sql::schema_005_ordering,
     sql::schema_006_identity,
     sql::schema_007_moved,
+    sql::schema_008_outcome,
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.

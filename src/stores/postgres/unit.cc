@@ -67,7 +67,7 @@ public:
         // rolled back. On a connection that is gone, even an error is not the last word.
         const Error error = application_error(connection_, answer.get());
         if (PQstatus(connection_) == CONNECTION_OK) throw Failure(error);
-        throw_unanswered(transaction_id, error.text);
+        throw_unanswered(transaction_id, messages, options_, error.text);
     }
 
     void rollback() noexcept override {
@@ -118,6 +118,21 @@ private:
     PostgresEnqueueOptions options_;
 };
 
+// Without a message there is nothing that tells a commit from that of somebody who got the same
+// number after a crash.
+std::string question_about(
+    const std::string& transaction_id,
+    std::span<const Message> messages,
+    const PostgresEnqueueOptions& options
+) {
+    if (messages.empty()) {
+        return "select nullif(pg_xact_status('" + transaction_id + "'), 'committed')";
+    }
+    const std::string id = messages.front().id->to_string();
+    return names_of(options).fill("select {schema}.commit_outcome('") + transaction_id + "', '" +
+           id + "')";
+}
+
 }  // namespace
 
 std::unique_ptr<UnitSession> begin_session(pg_conn* connection, const UnitOptions& options) {
@@ -158,30 +173,41 @@ CommitOutcome outcome_of(std::string_view status) noexcept {
 }
 
 CommitOutcome resolve(pg_conn* connection, const CommitUnknown& unknown) {
-    if (unknown.transaction_id().empty()) return CommitOutcome::unknown;
-    const Rows row =
-        execute(connection, {"select pg_xact_status($1::xid8)", {unknown.transaction_id()}, {}});
+    if (unknown.question().empty()) return CommitOutcome::unknown;
+    const Rows row = execute(connection, {unknown.question(), {}, {}});
     if (PQresultStatus(row.get()) == PGRES_TUPLES_OK) return outcome_of(row.bytes(0, 0));
-    // A server that has never come to this number is not the one that was asked to commit.
     const char* state = PQresultErrorField(row.get(), PG_DIAG_SQLSTATE);
-    if (state != nullptr && std::string_view(state) == "22023") return CommitOutcome::unknown;
+    if (state != nullptr && is_unknowable(state)) return CommitOutcome::unknown;
     throw Failure(application_error(connection, row.get()));
 }
 
-void throw_unanswered(const std::string& transaction_id, const std::string& reason) {
+// A server that has never come to this number, or has no such log (or an older one), is not the one
+// that was asked to commit.
+bool is_unknowable(std::string_view sqlstate) noexcept {
+    return sqlstate == "22023" || sqlstate == "42883" || sqlstate == "3F000";
+}
+
+void throw_unanswered(
+    const std::string& transaction_id,
+    std::span<const Message> messages,
+    const PostgresEnqueueOptions& options,
+    const std::string& reason
+) {
     if (transaction_id.empty()) {
         throw Failure(
             {Remedy::wait,
              "the connection was lost; the transaction had written nothing. " + reason}
         );
     }
+    const std::string question = question_about(transaction_id, messages, options);
     throw CommitUnknown(
         {Remedy::call,
          "the commit of transaction " + transaction_id +
              " was not answered: it happened, or it did not. Connect anew and ask "
-             "outrider::resolve(), or select pg_xact_status('" +
-             transaction_id + "'). " + reason},
-        transaction_id
+             "outrider::resolve(), or the server: " +
+             question + ". " + reason},
+        transaction_id,
+        question
     );
 }
 
