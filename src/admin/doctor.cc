@@ -38,6 +38,15 @@ void judge_one(const DestinationStatus& status, std::vector<Finding>& findings) 
                  "' if it is gone: it holds back clean-up"}
         );
     }
+    if (waits && !status.paused && status.relay_running && status.rate == 0 &&
+        status.circuit == CircuitState::closed) {
+        findings.push_back(
+            {Gravity::warning,
+             "stalled",
+             name + " has messages pending for over a minute, a relay that has it, and no delivery",
+             "look at that relay's log; if it is frozen or has lost the database, start it again"}
+        );
+    }
     if (status.dead > 0) {
         findings.push_back(
             {Gravity::warning,
@@ -58,7 +67,9 @@ std::vector<Finding> judge(const Backlog& backlog) {
             {Gravity::hint,
              "unrouted",
              "no destination takes the topic '" + topic.topic + "'",
-             "add it to one, or leave it: its messages go when their retention is over"}
+             "add a destination for it; or add it to one, and send what is there with 'outrider "
+             "replay --destination NAME --from 0 --topic TOPIC'; or leave it: its messages go when "
+             "their retention is over"}
         );
     }
     return findings;

@@ -10,6 +10,9 @@
 namespace outrider::cli {
 namespace {
 
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kScreen = 100;
+
 MessageId id_of(const std::string& text) {
     if (const std::optional<MessageId> id = MessageId::parse(text)) return *id;
     throw Stop(kUsage, "'" + text + "' is no message id: take one from 'outrider dead list'");
@@ -31,7 +34,7 @@ bool has_filter(const DeadArguments& arguments) {
 
 // One filter per id, or one for all that fits.
 std::vector<DeadFilter> filters_of(const DeadArguments& arguments) {
-    const DeadFilter filter = filter_of(arguments, std::numeric_limits<std::size_t>::max());
+    const DeadFilter filter = filter_of(arguments, kAll);
     if (arguments.ids.empty()) return {filter};
     std::vector<DeadFilter> filters;
     for (const std::string& id : arguments.ids) {
@@ -86,6 +89,18 @@ std::uint64_t count(StoreAdmin& admin, const std::vector<DeadFilter>& filters) {
     return matched;
 }
 
+// Whoever names a dead letter that is not there has made a mistake, and should look first.
+void require_all(StoreAdmin& admin, const std::vector<DeadFilter>& filters) {
+    for (const DeadFilter& filter : filters) {
+        if (!filter.id || !value_of(admin.dead_letters(filter)).empty()) continue;
+        throw Stop(
+            kNothingMatched,
+            "no dead letter that matches has the id " + filter.id->to_string() +
+                ": nothing was changed"
+        );
+    }
+}
+
 void show_change(const CommonArguments& common, const admin::DeadChange& change) {
     if (common.json) return print(admin::dead_change_document(change));
     if (change.dry_run) {
@@ -118,6 +133,7 @@ int change_dead(
     admin::DeadChange done{.verb = change.past, .matched = count(*admin, filters)};
     done.dry_run = arguments.dry_run;
     if (done.matched == 0) throw Stop(kNothingMatched, "no dead letter matches");
+    require_all(*admin, filters);
     if (!done.dry_run) {
         if (!is_allowed(arguments, change, done.matched))
             throw Stop(kFailed, "nothing was changed");
@@ -133,8 +149,8 @@ int change_dead(
 
 int dead_list(const CommonArguments& common, const DeadArguments& arguments) {
     const auto admin = open_ready_admin(load_for_store(common));
-    const std::vector<DeadLetter> letters =
-        value_of(admin->dead_letters(filter_of(arguments, 100)));
+    const DeadFilter filter = filter_of(arguments, common.json ? kAll : kScreen);
+    const std::vector<DeadLetter> letters = value_of(admin->dead_letters(filter));
     if (common.json) {
         print(admin::dead_list_document(letters));
         return kFine;
@@ -144,6 +160,9 @@ int dead_list(const CommonArguments& common, const DeadArguments& arguments) {
     for (const DeadLetter& letter : letters) rows.push_back(row_of(letter));
     print(format_table({"ID", "DESTINATION", "TOPIC", "KEY", "ATTEMPTS", "DIED AT", "ERROR"}, rows)
     );
+    if (letters.size() == filter.limit) {
+        print("these are the oldest " + std::to_string(filter.limit) + ": --limit N for more");
+    }
     return kFine;
 }
 

@@ -31,7 +31,7 @@ std::optional<ExitCode> judge_drain(
         const DestinationStatus* status = find(backlog, name);
         if (status == nullptr) return std::nullopt;  // not introduced to the store yet
         if (status->pending > 0 && !status->paused) return std::nullopt;
-        stuck = stuck || status->pending > 0;
+        stuck = stuck || status->pending > 0 || (status->paused && status->parked > 0);
         leftovers = leftovers || status->parked > 0 || status->dead > 0;
     }
     if (stuck) return kFailed;
@@ -45,7 +45,7 @@ ExitCode Drain::run() {
         if (relay.is_idle()) {
             const auto judged = judge_drain(value_of(admin.backlog({})), destinations);
             if (judged == kFailed)
-                log.error("a paused destination has pending messages: resume it");
+                log.error("a paused destination has messages that wait: resume it");
             if (judged == kLeftovers) log.warn("only parked or dead messages remain");
             if (judged) return *judged;
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "outrider/brokers.h"
 #include "outrider/sqlite.h"
@@ -309,6 +310,24 @@ const StoreEntry& store_entry(const SecretUrl& url) {
     throw Stop(kUsage, no_driver(url, kOtherStores, store_schemes()));
 }
 
+// Lines behind a database's pages would destroy it.
+bool writes_into_the_store(const Config& config, const DestinationConfig& one) {
+    if (one.broker.scheme() != "file" || config.store.scheme() != "sqlite") return false;
+    const Result<std::string> lines = path_of(one.broker);
+    const Result<std::string> store = path_of(config.store);
+    if (!lines || !store) return false;
+    const auto real = [](const std::string& path) {
+        std::error_code error;
+        const std::filesystem::path whole = std::filesystem::absolute(path, error);
+        return std::filesystem::weakly_canonical(whole, error).string();
+    };
+    const std::string database = real(*store);
+    for (const std::string_view part : {"", "-wal", "-shm", "-journal", "-outrider-lock"}) {
+        if (real(*lines) == database + std::string(part)) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 Problems check_store(const Config& config) {
@@ -321,6 +340,8 @@ Problems check_brokers(const Config& config) {
     Problems problems;
     for (const DestinationConfig& one : config.destinations) {
         check_url(problems, one.broker, one.broker_origin, kBrokers, kOtherBrokers, one);
+        if (!writes_into_the_store(config, one)) continue;
+        problems.push_back({one.broker_origin, "that file is the store itself: name another", {}});
     }
     return problems;
 }

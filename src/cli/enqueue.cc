@@ -106,7 +106,14 @@ int enqueue_message(const CommonArguments& common, const EnqueueArguments& argum
         if (!out.empty()) out += '\n';
         out += common.json ? admin::enqueued_document(id) : id.to_string();
     }
-    if (!out.empty()) print(out);
+    if (out.empty()) return kFine;
+    try {
+        print(out);
+    } catch (const Stop& stop) {
+        throw Stop(
+            kFailed, std::string(stop.what()) + ", but everything was written: do not repeat it"
+        );
+    }
     return kFine;
 }
 

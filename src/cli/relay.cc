@@ -19,9 +19,16 @@ namespace {
 
 constexpr Duration kReportEvery = std::chrono::seconds(10);
 
-// A broker's closed socket is an answer, not a reason to die; and a core file would hold payloads.
+// A broker's closed socket is an answer, not a reason to die, and so is a file that may not grow;
+// and a core file would hold payloads. Every connection takes a descriptor: all that are allowed.
 void prepare_process() {
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+    }
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
 }

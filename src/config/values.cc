@@ -95,6 +95,7 @@ std::optional<double> parse_number(std::string_view text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (!std::isfinite(number)) return std::nullopt;
     return number;
 }
 

@@ -27,7 +27,7 @@ void check_topics(const Destination& destination) {
 
 void check_retry(const Destination& destination) {
     const Retry& retry = destination.retry;
-    if (retry.jitter < 0 || retry.jitter > 1) {
+    if (!(retry.jitter >= 0 && retry.jitter <= 1)) {
         refuse(destination, "retry.jitter must lie between 0 and 1");
     }
     if (retry.delay_first <= Duration::zero()) {

@@ -33,17 +33,17 @@ Result<void> write_all(int descriptor, std::string_view bytes) {
     return {};
 }
 
-Result<void> write_lines(int descriptor, std::span<const Envelope> envelopes) {
+Result<void> write_lines(std::span<const Envelope> envelopes, const WritePiece& write) {
     constexpr std::size_t kPieceBytes = 256U << 10U;
     std::string piece;
     for (const Envelope& envelope : envelopes) {
         append_json(piece, envelope);
         piece += '\n';
         if (piece.size() < kPieceBytes) continue;
-        if (Result<void> written = write_all(descriptor, piece); !written) return written;
+        if (Result<void> written = write(piece); !written) return written;
         piece.clear();
     }
-    return write_all(descriptor, piece);
+    return write(piece);
 }
 
 }  // namespace outrider

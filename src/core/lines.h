@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -12,7 +13,11 @@ namespace outrider {
 [[nodiscard]] Result<void> write_all(int descriptor, std::string_view bytes);
 
 // Writes the messages as JSON, one per line, in pieces of whole lines and bounded memory.
-[[nodiscard]] Result<void> write_lines(int descriptor, std::span<const Envelope> envelopes);
+using WritePiece = std::function<Result<void>(std::string_view piece)>;
+[[nodiscard]] Result<void> write_lines(
+    std::span<const Envelope> envelopes,
+    const WritePiece& write
+);
 
 // "cannot WHAT: REASON", with the reason of errno.
 [[nodiscard]] Error system_error(std::string_view what, int number);

@@ -33,6 +33,11 @@ public:
         Batch batch,
         std::span<const Settlement> settlements
     ) = 0;
+
+    // Writes something that changes nothing, and commits it: asked after a settle that failed,
+    // before anything is published again, since a database that cannot be written to (full, locked)
+    // would have the same messages published in every turn. A store that cannot tell says yes.
+    [[nodiscard]] virtual Result<void> try_writing() { return {}; }
 };
 
 class Observer;

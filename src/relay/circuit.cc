@@ -17,6 +17,7 @@ Circuit::Permit Circuit::ask(MonoTime now) {
 bool Circuit::success() {
     const std::lock_guard lock(mutex_);
     const bool changed = state_ != CircuitState::closed;
+    tried_ = true;
     state_ = CircuitState::closed;
     delay_ = Duration::zero();
     reason_.clear();
@@ -26,6 +27,7 @@ bool Circuit::success() {
 bool Circuit::failure(MonoTime now, std::string_view reason, Dice& dice) {
     const std::lock_guard lock(mutex_);
     const bool changed = state_ == CircuitState::closed;
+    tried_ = true;
     state_ = CircuitState::open;
     delay_ = std::clamp(delay_ * 2, delay_first_, delay_max_);
     // A quarter of jitter, so that relays cut off together do not come back together.
@@ -34,6 +36,11 @@ bool Circuit::failure(MonoTime now, std::string_view reason, Dice& dice) {
     retry_at_ = now + delay_ - Duration(jitter);
     reason_ = reason;
     return changed;
+}
+
+bool Circuit::is_tried() const {
+    const std::lock_guard lock(mutex_);
+    return tried_;
 }
 
 MonoTime Circuit::retry_at() const {

@@ -34,6 +34,8 @@ public:
     // The broker did not answer. True: the circuit was closed before.
     bool failure(MonoTime now, std::string_view reason, Dice& dice);
 
+    // Whether anybody has reported anything yet.
+    [[nodiscard]] bool is_tried() const;
     [[nodiscard]] MonoTime retry_at() const;
     [[nodiscard]] CircuitState state() const;
     [[nodiscard]] std::string reason() const;
@@ -43,6 +45,7 @@ private:
     const Duration delay_max_;
     mutable std::mutex mutex_;
     CircuitState state_ = CircuitState::closed;
+    bool tried_ = false;
     Duration delay_ = Duration::zero();
     MonoTime retry_at_;
     std::string reason_;

@@ -40,6 +40,8 @@ bool Keeper::connect() {
 void Keeper::note_circuits() {
     for (Watched& watched : watched_) {
         const CircuitState state = watched.circuit->state();
+        // A relay that stands by knows nothing of the broker.
+        if (!watched.circuit->is_tried()) continue;
         // Half-open lasts a moment; nobody wants to read about it.
         if (state == CircuitState::half_open || watched.noted == state) continue;
         const Result<void> noted =

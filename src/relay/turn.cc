@@ -163,13 +163,23 @@ private:
         return !refused.insert(key).second;
     }
 
+    [[nodiscard]] Settlement judge(const Envelope& envelope, const Answer& answer) {
+        // Without another one to try, nothing could tell the message's fault from the broker's.
+        const bool is_alone =
+            context_.lone != nullptr && batch_.envelopes.size() == 1 && batch_.full;
+        if (is_alone && answer.verdict == Verdict::unanswered) {
+            return context_.lone->judge(
+                envelope, answer, context_.destination, batch_.now, context_.dice
+            );
+        }
+        return decide(envelope, answer, context_.destination, batch_.now, context_.dice);
+    }
+
     void take(std::size_t place, const Answer& answer, std::unordered_set<OrderKey>& refused) {
         const Envelope& envelope = batch_.envelopes[place];
         Settlement& settlement = settlements_[place];
         const bool passed_over = is_passed_over(envelope, answer, refused);
-        if (!passed_over) {
-            settlement = decide(envelope, answer, context_.destination, batch_.now, context_.dice);
-        }
+        if (!passed_over) settlement = judge(envelope, answer);
         // Who died of refusals may be accepted after all if this turn is not settled: until then
         // nothing passes it.
         const bool dying = settlement.fate == Fate::dead && answer.verdict == Verdict::refused;

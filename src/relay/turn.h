@@ -8,6 +8,7 @@
 #include "core/observer.h"
 #include "core/store.h"
 #include "relay/caution.h"
+#include "relay/lone_failures.h"
 
 namespace outrider {
 
@@ -18,8 +19,9 @@ struct TurnContext {
     Clock& clock;
     Dice& dice;
     Observer& observer;
-    std::stop_token stop;        // asked for: no further wave; what is known is settled
-    Caution* caution = nullptr;  // for a broker that runs in this process
+    std::stop_token stop;          // asked for: no further wave; what is known is settled
+    Caution* caution = nullptr;    // for a broker that runs in this process
+    LoneFailures* lone = nullptr;  // in a turn of one message, after the broker answered a ping
 };
 
 struct TurnReport {

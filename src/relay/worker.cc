@@ -28,14 +28,18 @@ MonoTime Worker::step(const std::stop_token& stop) {
         return back_off();
     }
     if (permit == Circuit::Permit::probe && !broker_answers()) return parts_.circuit.retry_at();
-    const TurnReport report = make_turn(*store_, *broker_, context(stop));
+    if (unsettled_ && !store_can_be_written()) return back_off();
+    const TurnReport report = make_turn(*store_, *broker_, context(stop, permit));
+    if (report.answered) lone_.answered();
     parts_.caution.turn_over(this, report.outcome == Outcome::idle);
     return schedule(report);
 }
 
-TurnContext Worker::context(const std::stop_token& stop) {
+TurnContext Worker::context(const std::stop_token& stop, Circuit::Permit permit) {
     BatchLimits limits = pace_.limits();
     if (parts_.caution.is_careful()) limits.messages = 1;
+    const bool in_process = broker_->traits().in_process;
+    const bool is_lone = permit == Circuit::Permit::probe && limits.messages == 1 && !in_process;
     return {
         .destination = parts_.destination,
         .limits = limits,
@@ -43,7 +47,8 @@ TurnContext Worker::context(const std::stop_token& stop) {
         .dice = parts_.dice,
         .observer = parts_.observer,
         .stop = stop,
-        .caution = broker_->traits().in_process ? &parts_.caution : nullptr};
+        .caution = in_process ? &parts_.caution : nullptr,
+        .lone = is_lone ? &lone_ : nullptr};
 }
 
 bool Worker::connect() {
@@ -87,6 +92,15 @@ bool Worker::broker_answers() {
     return answer.has_value();
 }
 
+bool Worker::store_can_be_written() {
+    const Result<void> written = store_->try_writing();
+    unsettled_ = !written;
+    if (written) return true;
+    parts_.observer.faulted(parts_.destination, Stage::settle, written.error());
+    store_.reset();
+    return false;
+}
+
 MonoTime Worker::schedule(const TurnReport& report) {
     const bool idle = report.outcome == Outcome::idle || report.outcome == Outcome::paused ||
                       report.outcome == Outcome::held;
@@ -97,7 +111,7 @@ MonoTime Worker::schedule(const TurnReport& report) {
     if (failed) return after_fault(report);
     reconnect_delay_ = Duration::zero();
     stand_by(report.outcome == Outcome::held);
-    close_circuit();
+    if (!standing_by_) close_circuit();  // else somebody else asks the broker
     if (idle) return after_nothing(report);
     if (report.full) {
         pace_.grow();
@@ -114,6 +128,10 @@ MonoTime Worker::after_fault(const TurnReport& report) {
         return parts_.circuit.retry_at();
     }
     if (report.answered) close_circuit();
+    // Whoever lost its claim may publish again at once. Else one message is enough to see whether
+    // it fails again.
+    unsettled_ = report.answered && report.error.remedy != Remedy::yield;
+    if (unsettled_) pace_.shrink();
     // A claim that was lost to somebody else is no fault of the connection, but whatever it
     // remembers is stale.
     store_.reset();

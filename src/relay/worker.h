@@ -48,8 +48,9 @@ private:
     bool connect();
     bool open_broker();
     bool open_store();
-    [[nodiscard]] TurnContext context(const std::stop_token& stop);
+    [[nodiscard]] TurnContext context(const std::stop_token& stop, Circuit::Permit permit);
     bool broker_answers();
+    bool store_can_be_written();
     MonoTime schedule(const TurnReport& report);
     MonoTime after_fault(const TurnReport& report);
     MonoTime after_nothing(const TurnReport& report);
@@ -60,11 +61,13 @@ private:
 
     WorkerParts parts_;
     Pace pace_;
+    LoneFailures lone_;
     std::unique_ptr<Store> store_;
     std::unique_ptr<Broker> broker_;
     Duration reconnect_delay_ = Duration::zero();
     MonoTime reconnect_at_;
     bool standing_by_ = false;
+    bool unsettled_ = false;  // messages were published, and nothing could be written about them
     std::atomic<bool> idle_ = false;
 };
 

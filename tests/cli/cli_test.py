@@ -475,6 +475,7 @@ class DeadLetters(CliTest):
         self.assertEqual((letters[0]["key"], letters[1]["key"]), ("k1", None))
         self.assertRegex(letters[0]["died_at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
         self.assertIn(self.ids[0], self.out("dead", "list"))
+        self.assertIn("the oldest 1: --limit N for more", self.out("dead", "list", "--limit", "1"))
         for flags, count in (
             (["--topic", "orders.l*"], 1), (["--key", "k1"], 1), (["--destination", "x"], 0),
             (["--limit", "1"], 1), (["--destination", "orders"], 2),
@@ -496,6 +497,8 @@ class DeadLetters(CliTest):
         )
         self.assertIn("--yes", self.error("dead", "replay", "--all", expect=2))
         self.run_outrider("dead", "replay", expect=2)
+        unknown = "00000000-0000-4000-8000-000000000000"
+        self.assertIn(unknown, self.error("dead", "replay", self.ids[1], unknown, expect=5))
         self.assertEqual(self.json("dead", "replay", self.ids[1])["replayed"], 1)
         self.assertEqual(self.json("dead", "replay", "--all", "--yes")["replayed"], 1)
         self.run_outrider("dead", "replay", "--all", "--yes", expect=5)
@@ -669,6 +672,8 @@ class Configuration(CliTest):
             ("handler:", "embedded"),
             ("file:///nowhere/x.jsonl", "outrider.toml:6:1: the folder '/nowhere' does not exist"),
             ("file:.", "is a folder"),
+            ("file:shop.db", "outrider.toml:6:1: that file is the store itself: name another"),
+            ("file:./shop.db-wal", "that file is the store itself"),
             ("fiel:x", "unknown scheme 'fiel': expected one of file:, stdout:, null:"),
             ("stdout:x", "write stdout:"),
             ("null:x", "write null:"),

@@ -186,6 +186,25 @@ TEST_P(StoreSuite, CleansUpNothingYoungerThanTheRetention) {
     EXPECT_EQ(harness_->kept(), 0U);
 }
 
+// Whatever its writer says about when it happened.
+TEST_P(StoreSuite, KeepsAMessageForItsRetentionFromWhenItWasWritten) {
+    constexpr std::chrono::hours kDecade(24 * 365 * 10);
+    Message past = message("t", "a", "past");
+    past.occurred_at = harness_->clock->wall() - 2 * kDecade;
+    Message future = message("t", "b", "future");
+    future.occurred_at = harness_->clock->wall() + 10 * kDecade;
+    harness_->commit({past, future});
+    const auto store = open(destination());
+    EXPECT_EQ(deliver(*store).size(), 2U);
+    clean({store.get()}, kDecade);
+    EXPECT_EQ(harness_->kept(), 2U);
+    for (int i = 0; i < 2; ++i) {
+        harness_->clock->advance(2 * kDecade);
+        clean({store.get()}, kDecade);
+    }
+    EXPECT_EQ(harness_->kept(), 0U);
+}
+
 TEST_P(StoreSuite, CleansUpInBoundedPieces) {
     harness_->commit(std::vector<Message>(10, message("t", "a", "x")));
     const auto store = open(destination());

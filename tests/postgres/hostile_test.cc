@@ -257,7 +257,7 @@ TEST(PostgresEncoding, AKeyThatIsNoTextIsItsMessagesOwnFlaw) {
     Result<Batch> batch = store->claim({10, 1000});
     ASSERT_TRUE(batch) << batch.error().text;
     ASSERT_EQ(batch->envelopes.size(), 2U);
-    EXPECT_EQ(batch->envelopes[0].flaw, "topic or key is not valid UTF-8");
+    EXPECT_EQ(batch->envelopes[0].flaw, "topic, key, type or content type is not valid UTF-8");
     EXPECT_EQ(batch->envelopes[1].flaw, "");
     EXPECT_EQ(batch->envelopes[1].key, "caf\u00e9");
     Settlement dead;

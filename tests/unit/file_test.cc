@@ -3,8 +3,12 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "support/temp_folder.h"
@@ -49,16 +53,45 @@ TEST(LineFile, AppendsWholeLines) {
 
 TEST(LineFile, CutsATornTailBeforeItAppends) {
     const TempFolder folder;
-    for (const std::string& torn : {std::string("{\"id\":"), std::string(10'000, 'x')}) {
+    const std::string head = "{\"id\":\"";
+    for (const std::string& torn : {std::string("{\"id\":"), head + std::string(10'000, 'x')}) {
         write(folder.file("out"), "{\"whole\":1}\n" + torn);
         LineFile file(folder.file("out"));
         ASSERT_TRUE(file.append(one(), soon()));
         EXPECT_EQ(read(folder.file("out")), "{\"whole\":1}\n" + kLine);
     }
-    write(folder.file("out"), "torn from the first byte");
+    write(folder.file("out"), head + "torn in the first line");
     LineFile file(folder.file("out"));
     ASSERT_TRUE(file.append(one(), soon()));
     EXPECT_EQ(read(folder.file("out")), kLine);
+}
+
+TEST(LineFile, CutsNothingThatIsNotItsOwn) {
+    const TempFolder folder;
+    for (const std::string& precious : {std::string("precious"), std::string("a\n\0b", 4)}) {
+        std::ofstream(folder.file("out"), std::ios::trunc) << precious;
+        LineFile file(folder.file("out"));
+        const Result<void> appended = file.append(one(), soon());
+        ASSERT_FALSE(appended);
+        EXPECT_EQ(appended.error().remedy, Remedy::correct);
+        EXPECT_NE(appended.error().text.find("no line of ours"), std::string::npos);
+        EXPECT_EQ(read(folder.file("out")), precious);
+    }
+}
+
+TEST(LineFile, FollowsItsNameAlsoWhenItIsRotatedWhileItWaitsForTheLock) {
+    const TempFolder folder;
+    LineFile file(folder.file("out"));
+    ASSERT_TRUE(file.append(one(), soon()));
+    const int other = ::open(folder.file("out").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::flock(other, LOCK_EX), 0);
+    std::thread writer([&] { EXPECT_TRUE(file.append(one(), soon())); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it waits by now
+    std::filesystem::rename(folder.file("out"), folder.file("out.1"));
+    ::close(other);
+    writer.join();
+    EXPECT_EQ(read(folder.file("out")), kLine);
+    EXPECT_EQ(read(folder.file("out.1")), kLine);
 }
 
 TEST(LineFile, FollowsItsNameWhenTheFileIsRotated) {

@@ -20,6 +20,7 @@
 #include "support/manual_clock.h"
 #include "support/sqlite_session.h"
 #include "support/temp_folder.h"
+#include "unit/relay_kit.h"
 
 // The embedded relay with its real threads.
 
@@ -31,31 +32,6 @@ using std::chrono::seconds;
 using testing::Fault;
 using testing::MemoryBroker;
 using testing::MemoryStore;
-
-constexpr Duration kPatience = seconds(20);
-
-Message message(std::string topic, std::string key, std::string payload) {
-    Message message;
-    message.topic = std::move(topic);
-    message.key = std::move(key);
-    message.payload = std::move(payload);
-    return message;
-}
-
-void commit(MemoryStore& store, const std::vector<Message>& messages) {
-    auto transaction = store.begin();
-    for (const Message& one : messages) transaction.enqueue(one);
-    transaction.commit();
-}
-
-Destination destination(std::string name) {
-    Destination destination;
-    destination.name = std::move(name);
-    destination.retry.delay_first = milliseconds(5);
-    destination.outage_delay_first = milliseconds(5);
-    destination.outage_delay_max = milliseconds(20);
-    return destination;
-}
 
 void expect_order_per_key(const std::vector<testing::Received>& received) {
     std::map<std::string, int> last;

@@ -205,6 +205,32 @@ TEST_F(SqliteTest, RefusesADatabaseWithoutOrWithNewerTables) {
     EXPECT_FALSE(std::filesystem::exists(folder_.file("missing.db")));
 }
 
+// What is parked under its key would be passed by what is ordered by nothing but time, or the
+// reverse.
+TEST_F(SqliteTest, RefusesAnotherOrderWhileSomethingIsParked) {
+    session_.run("begin");
+    sqlite::enqueue(session_.get(), message());
+    session_.run("commit");
+    Destination destination;
+    destination.name = "all";
+    const auto driver = sqlite::open_store(path_);
+    {
+        const auto store = std::move(driver->open(destination)).value();
+        Batch batch = std::move(store->claim({10, 1U << 20U})).value();
+        const std::vector<Settlement> parked = {
+            wait_until(batch.envelopes.at(0), SystemClock().wall() + seconds(100))};
+        ASSERT_TRUE(store->settle(std::move(batch), parked));
+    }
+    destination.order = Order::global;
+    const auto refused = driver->open(destination);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::correct);
+    EXPECT_NE(refused.error().text.find("order = \"key\""), std::string::npos);
+    session_.run("delete from outrider_parked");
+    session_.run("delete from outrider_parked_key");
+    EXPECT_TRUE(driver->open(destination));
+}
+
 TEST_F(SqliteTest, PlansThatReadByIndexOnly) {
     const auto plan = [this](const std::string& sql) {
         std::string text;

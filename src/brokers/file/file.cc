@@ -26,6 +26,9 @@ private:
     int file_;
 };
 
+// How every line begins.
+constexpr std::string_view kLineHead = "{\"id\":\"";
+
 // A new name is on disk only once its directory is.
 void sync_directory(const std::string& path) {
     const std::filesystem::path parent = std::filesystem::path(path).parent_path();
@@ -74,11 +77,18 @@ Result<void> LineFile::lock(Deadline deadline) {
     return {};
 }
 
-// A process that was killed in the middle of a line leaves its beginning. Nobody was told that it
-// is there.
-Result<std::int64_t> LineFile::cut_torn_tail() {
-    const off_t size = ::lseek(file_.get(), 0, SEEK_END);
-    if (size < 0) return error("seek in", errno);
+// Whoever waited for the lock may have got that of a file which was renamed meanwhile.
+Result<void> LineFile::open_locked(Deadline deadline) {
+    while (true) {
+        if (Result<void> opened = open(); !opened) return opened;
+        if (Result<void> locked = lock(deadline); !locked) return locked;
+        if (is_current()) return {};
+        ::flock(file_.get(), LOCK_UN);
+    }
+}
+
+// Behind the last whole line.
+Result<std::int64_t> LineFile::find_end(std::int64_t size) const {
     char block[4096];
     off_t end = size;
     while (end > 0) {
@@ -89,23 +99,43 @@ Result<std::int64_t> LineFile::cut_torn_tail() {
         const std::string_view text(block, static_cast<std::size_t>(length));
         const std::size_t newline = text.rfind('\n');
         if (newline != std::string_view::npos) {
-            end = end - length + static_cast<off_t>(newline) + 1;
-            break;
+            return end - length + static_cast<std::int64_t>(newline) + 1;
         }
         end -= length;
     }
-    if (end != size && ::ftruncate(file_.get(), end) != 0) return error("cut", errno);
-    return std::int64_t{end};
+    return std::int64_t{0};
+}
+
+// A process that was killed in the middle of a line leaves its beginning. Nobody was told that it
+// is there. Whatever begins otherwise was written by somebody else, and is not ours to cut.
+Result<std::int64_t> LineFile::cut_torn_tail() {
+    const off_t size = ::lseek(file_.get(), 0, SEEK_END);
+    if (size < 0) return error("seek in", errno);
+    const Result<std::int64_t> end = find_end(size);
+    if (!end || *end == size) return end;
+    char head[kLineHead.size()];
+    const ssize_t got = ::pread(file_.get(), head, sizeof head, *end);
+    if (got < 0) return error("read", errno);
+    if (!kLineHead.starts_with(std::string_view(head, static_cast<std::size_t>(got)))) {
+        return Error{
+            Remedy::correct,
+            "'" + path_ + "' ends with something that is no line of ours: name another file"};
+    }
+    if (::ftruncate(file_.get(), *end) != 0) return error("cut", errno);
+    return end;
 }
 
 Result<void> LineFile::append(std::span<const Envelope> envelopes, Deadline deadline) {
-    if (Result<void> opened = open(); !opened) return opened;
-    if (Result<void> locked = lock(deadline); !locked) return locked;
+    if (Result<void> opened = open_locked(deadline); !opened) return opened;
     const Unlock unlock(file_.get());
     const Result<std::int64_t> start = cut_torn_tail();
     if (!start) return start.error();
-    Result<void> written = write_lines(file_.get(), envelopes);
+    Result<void> written = write_lines(envelopes, [this](std::string_view piece) {
+        return write_all(file_.get(), piece);
+    });
     if (written && ::fdatasync(file_.get()) != 0) written = error("sync", errno);
+    // Renamed while we wrote: whoever took it away may have read it before that.
+    if (written && !is_current()) written = error("keep", ESTALE);
     if (!written) {
         // Best effort: what cannot be taken back is repeated later, under the same ids.
         [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), *start);

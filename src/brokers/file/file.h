@@ -13,8 +13,9 @@ class LineFile {
 public:
     explicit LineFile(std::string path) : path_(std::move(path)) {}
 
-    // Appends the messages and returns once they are on disk. On an error nothing of them counts:
-    // what was written of them is taken back, or is cut off by the next append.
+    // Appends the messages and returns once they are on disk, in the file that the path names. On
+    // an error nothing of them counts: what was written of them is taken back, or is cut off by the
+    // next append. A file whose end is not ours is refused.
     [[nodiscard]] Result<void> append(std::span<const Envelope> envelopes, Deadline deadline);
 
     // Opens the file, or creates it, and makes sure that it is the one the path names now.
@@ -23,6 +24,8 @@ public:
 private:
     [[nodiscard]] Result<void> create();
     [[nodiscard]] Result<void> lock(Deadline deadline);
+    [[nodiscard]] Result<void> open_locked(Deadline deadline);
+    [[nodiscard]] Result<std::int64_t> find_end(std::int64_t size) const;
     [[nodiscard]] Result<std::int64_t> cut_torn_tail();
     [[nodiscard]] bool is_current() const;
     [[nodiscard]] Error error(std::string_view what, int number) const;

@@ -234,4 +234,11 @@ Result<void> PostgresStore::settle(Batch batch, std::span<const Settlement> sett
     return settled.error();
 }
 
+Result<void> PostgresStore::try_writing() {
+    const Result<Rows> written =
+        connection_.run(names_.fill(sql::try_writing), Parameters().add(registered_.id));
+    if (!written) return written.error();
+    return {};
+}
+
 }  // namespace outrider::postgres

@@ -33,6 +33,7 @@ public:
     [[nodiscard]] Result<Batch> claim(const BatchLimits& limits) override;
     [[nodiscard]] Result<void> settle(Batch batch, std::span<const Settlement> settlements)
         override;
+    [[nodiscard]] Result<void> try_writing() override;
 
 private:
     class OpenTurn;

@@ -5,11 +5,12 @@
 
 namespace outrider {
 
-// Not every database checks what it is given: a topic or a key that is no UTF-8 is the message's
-// own flaw, which holds up nobody else.
+// Not every database checks what it is given: a text that is no UTF-8 is the message's own flaw,
+// which holds up nobody else.
 inline void check_texts(Envelope& envelope) {
-    if (is_utf8(envelope.topic) && is_utf8(envelope.key)) return;
-    envelope.flaw = "topic or key is not valid UTF-8";
+    const bool is_good = is_utf8(envelope.topic) && is_utf8(envelope.key) &&
+                         is_utf8(envelope.type) && is_utf8(envelope.content_type);
+    if (!is_good) envelope.flaw = "topic, key, type or content type is not valid UTF-8";
 }
 
 }  // namespace outrider

@@ -38,6 +38,9 @@ DeadLetter read_dead(const Statement& row) {
     return letter;
 }
 
+// An operator or a relay that stops would rather be told than wait for whoever has the database.
+constexpr std::chrono::seconds kPatience(5);
+
 }  // namespace
 
 Result<std::unique_ptr<StoreAdmin>> SqliteAdmin::open(
@@ -46,8 +49,8 @@ Result<std::unique_ptr<StoreAdmin>> SqliteAdmin::open(
     std::shared_ptr<Clock> clock
 ) {
     const bool create = if_missing == StoreDriver::IfMissing::create;
-    Result<Connection> connection =
-        Connection::open(path, create ? Connection::Schema::created : Connection::Schema::whatever);
+    const auto schema = create ? Connection::Schema::created : Connection::Schema::whatever;
+    Result<Connection> connection = Connection::open(path, schema, kPatience);
     if (!connection) return connection.error();
     return std::unique_ptr<StoreAdmin>(
         new SqliteAdmin(std::move(connection).value(), path, std::move(clock))
@@ -236,10 +239,28 @@ Result<void> SqliteAdmin::note_circuit(
     return {};
 }
 
+Result<void> SqliteAdmin::note_progress(WallTime now, Duration retention) {
+    constexpr int kNotes = 64;  // so much more than its retention a message may be kept
+    const Result<std::int64_t> pruned = run(sql::clean_notes, [&](Statement& statement) {
+        statement.bind(1, to_millis(now)).bind(2, to_millis(now - retention));
+    });
+    if (!pruned) return pruned.error();
+    const Result<std::int64_t> noted = run(sql::clean_note, [&](Statement& statement) {
+        statement.bind(1, to_millis(now)).bind(2, to_millis(now - retention / kNotes));
+    });
+    if (!noted) return noted.error();
+    return {};
+}
+
 Result<std::uint64_t> SqliteAdmin::clean_up(Duration retention, std::size_t limit) {
-    const std::int64_t before = to_millis(clock_->wall() - retention);
+    const WallTime now = clock_->wall();
+    const bool keeps = retention > Duration::zero();
+    if (keeps) {
+        if (Result<void> noted = note_progress(now, retention); !noted) return noted.error();
+    }
     const Result<std::int64_t> removed = run(sql::clean_up, [&](Statement& statement) {
-        statement.bind(1, before).bind(2, static_cast<std::int64_t>(limit));
+        statement.bind(1, std::int64_t{!keeps}).bind(2, to_millis(now - retention));
+        statement.bind(3, static_cast<std::int64_t>(limit));
     });
     if (!removed) return removed.error();
     return static_cast<std::uint64_t>(*removed);

@@ -45,6 +45,9 @@ public:
     [[nodiscard]] Result<std::uint64_t> clean_inbox(std::size_t limit) override;
 
 private:
+    // Notes how far the log has come by now, and forgets what need not be known any longer.
+    [[nodiscard]] Result<void> note_progress(WallTime now, Duration retention);
+
     // Where a dead letter is kept, and whom it holds back.
     struct DeadPlace {
         std::int64_t destination = 0;

@@ -10,10 +10,6 @@
 namespace outrider::sqlite {
 namespace {
 
-// How long to wait for another writer. A settle that gives up repeats messages, so it is patient:
-// only a writer that holds its transaction open for a minute costs anything.
-constexpr int kBusyMillis = 60'000;
-
 Remedy remedy_of(int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
@@ -184,7 +180,11 @@ std::string_view Statement::bytes(int column) const {
     return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
-Result<Connection> Connection::open(const std::string& path, Schema schema) {
+Result<Connection> Connection::open(
+    const std::string& path,
+    Schema schema,
+    std::chrono::milliseconds patience
+) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     if (is_on_network(folder.empty() ? "." : folder)) {
         return Error{
@@ -199,7 +199,7 @@ Result<Connection> Connection::open(const std::string& path, Schema schema) {
     const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
     connection.database_.reset(raw);
     if (code != SQLITE_OK) return error_of(raw, "cannot open '" + path + "'");
-    sqlite3_busy_timeout(raw, kBusyMillis);
+    sqlite3_busy_timeout(raw, static_cast<int>(patience.count()));
     sqlite3_extended_result_codes(raw, 1);
     const Result<int> version = installed_version(raw);
     if (!version) return version.error();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,7 +73,13 @@ public:
         whatever,  // any database that exists
         created,   // any database, and a new one if there is none
     };
-    [[nodiscard]] static Result<Connection> open(const std::string& path, Schema schema);
+    // `patience`: how long to wait for another writer. A settle that gives up repeats messages, so
+    // it is patient: only a writer that holds its transaction open for a minute costs anything.
+    [[nodiscard]] static Result<Connection> open(
+        const std::string& path,
+        Schema schema,
+        std::chrono::milliseconds patience = std::chrono::minutes(1)
+    );
 
     [[nodiscard]] sqlite3* get() const { return database_.get(); }
 

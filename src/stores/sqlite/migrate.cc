@@ -16,6 +16,7 @@ constexpr std::array kSteps = {
     sql::schema_002_inbox,
     sql::schema_003_logbook,
     sql::schema_004_ordering,
+    sql::schema_005_sample,
 };
 
 constexpr const char* kVersionTable =

@@ -13,6 +13,7 @@ struct Registered {
     std::int64_t id = 0;  // 0: not known
     std::string topics;
     std::string ordering;
+    bool holds_keys = false;  // something is parked, or a dead letter holds its key
 };
 
 Result<Registered> find_destination(const Connection& connection, const Destination& destination) {
@@ -21,7 +22,23 @@ Result<Registered> find_destination(const Connection& connection, const Destinat
     const Result<bool> row = find->bind(1, destination.name).step();
     if (!row) return row.error();
     if (!*row) return Registered{};
-    return Registered{find->integer(0), std::string(find->text(1)), std::string(find->text(2))};
+    return Registered{
+        find->integer(0),
+        std::string(find->text(1)),
+        std::string(find->text(2)),
+        find->integer(3) != 0};
+}
+
+// What is parked was parked under its key, or under nobody's: the other order would not find it,
+// and let later messages pass it.
+Result<void> check_order(const Registered& known, const Destination& destination) {
+    const bool is_global = destination.order == Order::global;
+    const bool was_global = known.ordering == to_string(Order::global);
+    if (!known.holds_keys || is_global == was_global) return {};
+    return Error{
+        Remedy::correct,
+        "destination '" + destination.name + "' has parked messages or held keys under order = \"" +
+            known.ordering + "\": keep that until 'outrider status' shows none, or forget it"};
 }
 
 // Looks first: registering takes the write lock, and a relay that only comes back should not wait
@@ -34,6 +51,7 @@ Result<std::int64_t> register_destination(
     const std::string topics = topics_json(destination.topics);
     Result<Registered> known = find_destination(connection, destination);
     if (!known) return known.error();
+    if (Result<void> may = check_order(*known, destination); !may) return may.error();
     if (known->topics != topics || known->ordering != to_string(destination.order)) {
         if (known->id != 0 && known->topics != topics) {
             const Result<void> may = lists.may_replace(destination, known->topics);
@@ -161,6 +179,15 @@ Result<void> SqliteStore::settle(Batch batch, std::span<const Settlement> settle
     if (!transaction) return transaction.error();
     Settler settler(statements_, id_, to_millis(clock_->wall()));
     if (Result<void> written = settler.write(batch, claim, settlements); !written) return written;
+    return transaction->commit();
+}
+
+Result<void> SqliteStore::try_writing() {
+    Result<Transaction> transaction = Transaction::begin(connection_, "begin immediate");
+    if (!transaction) return transaction.error();
+    Result<Statement> update = connection_.prepare(sql::try_writing);
+    if (!update) return update.error();
+    if (Result<std::int64_t> done = update->bind(1, id_).run(); !done) return done.error();
     return transaction->commit();
 }
 

@@ -1,1 +1,2 @@
-select id, topics, ordering from outrider_destination where name = ?1
+select d.id, d.topics, d.ordering, exists (select 1 from outrider_parked_key k where k.destination = d.id)
+from outrider_destination d where d.name = ?1
