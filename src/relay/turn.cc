@@ -33,13 +33,13 @@ public:
 private:
     // False: nothing to do, and the report says why.
     bool claim() {
-        const MonoTime start = context_.clock.now();
+        start_ = context_.clock.now();
         // Reckoned from before the claim: a process that was frozen since has lost its lanes.
-        deadline_ = start + context_.destination.publish_deadline;
+        deadline_ = start_ + context_.destination.publish_deadline;
         Result<Batch> claimed = store_.claim(context_.limits);
         if (!claimed) return fail(Stage::claim, std::move(claimed).error());
         batch_ = std::move(claimed).value();
-        report_.store_time = context_.clock.now() - start;
+        report_.store_time = context_.clock.now() - start_;
         context_.observer.claimed(context_.destination, batch_, report_.store_time);
         report_.full = batch_.full;
         report_.messages = batch_.envelopes.size();
@@ -163,13 +163,16 @@ private:
         return !refused.insert(key).second;
     }
 
+    // By the store's clock, which was read when the claim began.
+    [[nodiscard]] WallTime now() const { return batch_.now + (context_.clock.now() - start_); }
+
     [[nodiscard]] Settlement judge(const Envelope& envelope, const Answer& answer) {
         // Without another one to try, nothing could tell the message's fault from the broker's.
         const bool is_alone =
             context_.lone != nullptr && batch_.envelopes.size() == 1 && batch_.full;
         if (is_alone && answer.verdict == Verdict::unanswered) {
             return context_.lone->judge(
-                envelope, answer, context_.destination, batch_.now, context_.dice
+                envelope, answer, context_.destination, now(), context_.dice
             );
         }
         return decide(envelope, answer, context_.destination, batch_.now, context_.dice);
@@ -229,6 +232,7 @@ private:
     const BrokerTraits traits_;
     TurnReport report_;
     Batch batch_;
+    MonoTime start_;
     Deadline deadline_;
     std::vector<Settlement> settlements_;
     std::unordered_set<OrderKey> failed_keys_;

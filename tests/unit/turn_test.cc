@@ -63,17 +63,19 @@ protected:
         database_->commit(std::move(messages));
     }
 
-    TurnReport turn() {
+    // Of one message, if asked for: as after a ping that was answered.
+    TurnReport turn(std::size_t messages = 100) {
         if (!store_) store_ = std::move(database_->open(destination_)).value();
         return make_turn(
             *store_,
             broker_,
             {.destination = destination_,
-             .limits = {100, 1U << 20U},
+             .limits = {messages, 1U << 20U},
              .clock = *clock_,
              .dice = dice_,
              .observer = observer_,
-             .stop = stop_.get_token()}
+             .stop = stop_.get_token(),
+             .lone = messages == 1 ? &lone_ : nullptr}
         );
     }
 
@@ -91,7 +93,34 @@ protected:
     Observer observer_;
     std::stop_source stop_;
     std::unique_ptr<Store> store_;
+    LoneFailures lone_;
 };
+
+// However long it kept silent, it comes back only after the others have had their chance; and is
+// charged once they were answered and it was not.
+TEST_F(TurnTest, SetsAMessageAsideThatAloneIsNotAnswered) {
+    broker_.verdicts = {{"poison", Verdict::unanswered}};
+    broker_.after_burst = [this] { clock_->advance(seconds(40)); };
+    commit({{"a", "poison"}, {"b", "1"}});
+    EXPECT_EQ(turn(1).outcome, Outcome::unanswered);
+    EXPECT_EQ(status().parked, 1U);
+    EXPECT_EQ(turn(1).outcome, Outcome::moved);
+    EXPECT_EQ(broker_.bursts, (Bursts{{"poison"}, {"1"}}));
+    lone_.answered();
+    commit({{"b", "2"}});
+    clock_->advance(seconds(40));
+    EXPECT_EQ(turn(1).outcome, Outcome::unanswered);
+    EXPECT_EQ(turn(1).outcome, Outcome::moved);
+    EXPECT_EQ(broker_.bursts, (Bursts{{"poison"}, {"1"}, {"poison"}, {"2"}}));
+}
+
+TEST_F(TurnTest, LeavesALoneMessageWhereNothingElseCouldBeTried) {
+    broker_.verdicts = {{"poison", Verdict::unanswered}};
+    commit({{"a", "poison"}});
+    EXPECT_EQ(turn(1).outcome, Outcome::unanswered);
+    EXPECT_EQ(status().parked, 0U);
+    EXPECT_EQ(status().pending, 1U);
+}
 
 TEST_F(TurnTest, IsIdleWhenThereIsNothing) {
     EXPECT_EQ(turn().outcome, Outcome::idle);
