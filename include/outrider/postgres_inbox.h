@@ -55,10 +55,12 @@ public:
     // back. A repeat costs the transaction nothing: it goes on as if nothing had happened.
     //
     // An exception of the effect goes on to the caller; whatever it left, the transaction can then
-    // only be rolled back. Throws Failure: Remedy::correct if no transaction is open, if the
-    // message has no id, or if the tables are missing; Remedy::yield if the isolation level of the
-    // transaction asks for a fresh one (a copy was committed since it began). The connection must
-    // not be in pipeline mode. Use it from the thread that uses the connection.
+    // only be rolled back, as a whole or to before this call: whoever rolls back to a savepoint
+    // that the effect made, and commits, keeps the record without the effect. Throws Failure:
+    // Remedy::correct if no transaction is open, if the message has no id, or if the tables are
+    // missing; Remedy::yield if the isolation level of the transaction asks for a fresh one (a copy
+    // was committed since it began). The connection must not be in pipeline mode. Use it from the
+    // thread that uses the connection.
     template <class Effect>
     Receipt once(
         pg_conn* connection,
