@@ -156,8 +156,12 @@ std::string fill(std::string text, const std::string& name, const std::string& v
 }
 
 Outbox::Outbox(const Schema& schema_, PostgresServer& server)
+    : Outbox(schema_, database_on(server)) {
+}
+
+Outbox::Outbox(const Schema& schema_, const std::string& conninfo_)
     : schema(schema_),
-      conninfo(database_on(server)),
+      conninfo(conninfo_),
       session(conninfo) {
     session.run("set client_min_messages = warning");
     if (schema.preset != "onward") session.run("drop table if exists " + schema.table + " cascade");

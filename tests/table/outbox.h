@@ -53,6 +53,7 @@ inline void PrintTo(const Schema& schema, std::ostream* out) {
 class Outbox {
 public:
     explicit Outbox(const Schema& schema, PostgresServer& server = PostgresServer::shared());
+    Outbox(const Schema& schema, const std::string& conninfo);  // in this database
 
     // Row number n, the n-th in the order of the table, of this key; in a transaction of its own.
     void write(int n, const std::string& key = "", const std::string& topic = "orders.placed");

@@ -45,6 +45,11 @@ struct Demand {
     std::string_view option;
     std::set<std::string_view> types;
     std::string_view wanted;
+    char category = 0;  // any type of it will do as well
+
+    [[nodiscard]] bool fits(const Column& column) const {
+        return types.contains(column.type) || column.category == category;
+    }
 };
 
 const std::vector<Demand>& demands() {
@@ -57,6 +62,7 @@ const std::vector<Demand>& demands() {
         {"payload",
          {"bytea", "json", "jsonb", "text", "varchar", "bpchar", "xml"},
          "bytea, json, jsonb or text"},
+        {"error", {}, "a text", 'S'},
     };
     return all;
 }
@@ -71,7 +77,7 @@ void check_column(const NamedColumn& named, const Facts& facts, Complaints& comp
         );
     }
     for (const Demand& demand : demands()) {
-        if (demand.option != named.option || demand.types.contains(found->second.type)) continue;
+        if (demand.option != named.option || demand.fits(found->second)) continue;
         complaints.add(
             "column " + quote_name(*named.column) + " (" + option + ") is " +
             found->second.full_type + ", not " + std::string(demand.wanted)
@@ -102,6 +108,82 @@ Result<void> read_columns(const Connection& connection, Facts& facts) {
     }
     return {};
 }
+
+// Asks the database what keeps a column from holding a value: why not, or null. A value that its
+// type does not know is an error of the statement.
+std::string probe_of(
+    const std::string& column,
+    const Column& type,
+    const Rows& checks,
+    const std::string& value
+) {
+    std::string sql = "select case when false then ''";
+    if (type.category == 'S') {
+        sql += " when t." + quote_name(column) + "::text <> " + quote_text(value) +
+               " then 'it is ' || " + quote_text(type.full_type);
+    }
+    for (int row = 0; row < checks.count(); ++row) {
+        const std::string name = quote_name(checks.bytes(row, 0));
+        sql += " when not (" + std::string(checks.bytes(row, 1)) + ") then " +
+               quote_text("the table's check " + name + " excludes it");
+    }
+    return sql + " end from (select " + quote_text(value) + "::" + type.full_type + " as " +
+           quote_name(column) + ") t";
+}
+
+// A status that cannot be written would show when the first batch has been delivered.
+class StatusCheck {
+public:
+    StatusCheck(
+        const Connection& connection,
+        const Layout& layout,
+        const Facts& facts,
+        Complaints& complaints
+    )
+        : connection_(connection),
+          layout_(layout),
+          facts_(facts),
+          complaints_(complaints) {}
+
+    Result<void> run() {
+        if (!facts_.columns.contains(layout_.status)) return {};
+        const Result<Rows> checks = connection_.run(
+            std::string(sql::find_checks),
+            Parameters().add(facts_.oid).add(std::string_view(layout_.status))
+        );
+        if (!checks) return checks.error();
+        const bool writes_done = layout_.done == Done::status;
+        Result<void> tried = try_value("status_pending", layout_.status_pending, *checks);
+        if (tried && writes_done) tried = try_value("status_done", layout_.status_done, *checks);
+        if (tried) tried = try_value("status_dead", layout_.status_dead, *checks);
+        return tried;
+    }
+
+private:
+    Result<void> try_value(std::string_view option, const std::string& value, const Rows& checks) {
+        if (value.empty()) return {};
+        const Column& type = facts_.column(layout_.status);
+        const Result<Rows> found = connection_.run(probe_of(layout_.status, type, checks, value));
+        if (!found && found.error().remedy != Remedy::correct) return found.error();
+        if (found && found->is_null(0, 0)) return {};
+        const std::string why =
+            found ? std::string(found->bytes(0, 0)) : first_line(found.error().text);
+        complaints_.add(
+            "column " + quote_name(layout_.status) + " cannot hold '" + value + "' (store.table." +
+            std::string(option) + "): " + why + "; set a value that it takes"
+        );
+        return {};
+    }
+
+    static std::string first_line(const std::string& text) {
+        return text.substr(0, text.find('\n'));
+    }
+
+    const Connection& connection_;
+    const Layout& layout_;
+    const Facts& facts_;
+    Complaints& complaints_;
+};
 
 std::string column_list(const Facts& facts) {
     std::string text;
@@ -142,6 +224,8 @@ Result<Facts> find_facts(const Connection& connection, const Layout& layout) {
     if (kind != "r" && kind != "p") complaints.add("it is no table (views cannot be relayed)");
     for (const NamedColumn& named : named_columns(layout)) check_column(named, facts, complaints);
     check_permissions(*rows, layout, complaints);
+    Result<void> checked = StatusCheck(connection, layout, facts, complaints).run();
+    if (!checked) return checked.error();
     if (complaints.empty()) return facts;
     return Error{
         Remedy::correct,

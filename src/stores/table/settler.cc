@@ -27,7 +27,13 @@ void Settler::add(const Claim& claim, std::span<const Settlement> settlements) {
         done = Done{};
     }
     for (const auto& [part, done] : done_) add_done(part, done);
+    if (!has_failed()) return;
+    pipeline_.add("settle_savepoint", "savepoint outrider_done");
     for (const auto& [part, failed] : failed_) add_failed(part, failed);
+}
+
+Result<void> Settler::keep_done() const {
+    return connection_.run_script("rollback to savepoint outrider_done; commit");
 }
 
 void Settler::collect_failed(const Place& place, const Settlement& settlement) {
@@ -39,7 +45,7 @@ void Settler::collect_failed(const Place& place, const Settlement& settlement) {
     failed.tids.add(place.tid);
     // Who dies before its time, because nobody could ever take it, is past the limit all the same.
     failed.attempts.add(by_count ? std::max(attempts, limit) : std::min(attempts, limit));
-    failed.errors.add(std::string_view(settlement.reason));
+    failed.errors.add(std::string_view(connection_.storable(settlement.reason)));
     if (dead) {
         failed.dues.add_null();
     } else {
@@ -57,7 +63,6 @@ void Settler::add_done(std::int64_t part, const Done& done) {
 }
 
 void Settler::add_failed(std::int64_t part, const Failed& failed) {
-    if (statements_.failed.empty()) return;
     Parameters parameters;
     parameters.add(std::string_view(failed.tids.text())).add(part).add(failed.count);
     for (const ArrayText* array : {&failed.attempts, &failed.errors, &failed.dues, &failed.deads}) {

@@ -46,6 +46,16 @@ void add_or_null(Parameters& parameters, const std::optional<std::string>& text)
     }
 }
 
+// Not Remedy::yield, whatever it was: the claim was not lost.
+Error unwritten(const Error& error) {
+    const Remedy remedy = error.remedy == Remedy::yield ? Remedy::correct : error.remedy;
+    return {
+        remedy,
+        "what was delivered is settled, but the table does not take what is written for refused "
+        "rows (attempts, error, due, status): " +
+            error.text};
+}
+
 }  // namespace
 
 // Ends the transaction when a batch is dropped.
@@ -308,14 +318,19 @@ Result<void> TableStore::read_rows(Look& look, const Heads& heads, bool without_
 
 Result<void> TableStore::settle(Batch batch, std::span<const Settlement> settlements) {
     auto& turn = dynamic_cast<OpenTurn&>(*batch.hold);
-    Settler(pipeline_, statements_, wording_, destination_).add(*turn.claim, settlements);
+    Settler settler(connection_, pipeline_, statements_, wording_, destination_);
+    settler.add(*turn.claim, settlements);
     pipeline_.add("commit", "commit");
     turn.over();
     turn_open_ = false;
     const Result<std::vector<Rows>> settled = pipeline_.finish();
     if (settled) {
-        remember(batch, *turn.claim, settlements);
+        remember(batch, *turn.claim, settlements, wording_.layout().can_bury());
         return {};
+    }
+    if (settler.keep_done()) {
+        remember(batch, *turn.claim, settlements, false);
+        return unwritten(settled.error());
     }
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
     return settled.error();
@@ -324,14 +339,15 @@ Result<void> TableStore::settle(Batch batch, std::span<const Settlement> settlem
 void TableStore::remember(
     const Batch& batch,
     const Claim& claim,
-    std::span<const Settlement> settlements
+    std::span<const Settlement> settlements,
+    bool can_bury
 ) {
     const MonoTime now = clock_.now();
     const bool any_held = !held_->empty();
     for (std::size_t i = 0; i < settlements.size(); ++i) {
         const Settlement& settlement = settlements[i];
         const std::string_view id = claim.places[i].id;
-        const bool buried = settlement.fate == Fate::dead && wording_.layout().can_bury();
+        const bool buried = settlement.fate == Fate::dead && can_bury;
         if (settlement.fate == Fate::left) continue;
         if (settlement.fate == Fate::done || buried) {
             if (any_held) held_->release(id);

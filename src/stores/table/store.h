@@ -45,6 +45,9 @@ public:
     TableStore& operator=(const TableStore&) = delete;
 
     [[nodiscard]] Result<Batch> claim(const BatchLimits& limits) override;
+
+    // What was delivered is settled even where what was refused cannot be written: then the error
+    // says so, and the refused rows are remembered as if the table had no place for them.
     [[nodiscard]] Result<void> settle(Batch batch, std::span<const Settlement> settlements)
         override;
 
@@ -89,7 +92,12 @@ private:
     void fit_window(const Look& look);
     [[nodiscard]] Result<void> read_rows(Look& look, const Heads& heads, bool without_key);
     void add_chosen(postgres::Parameters& parameters) const;
-    void remember(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements);
+    void remember(
+        const Batch& batch,
+        const Claim& claim,
+        std::span<const Settlement> settlements,
+        bool can_bury
+    );
     void roll_back();
 
     postgres::Connection connection_;

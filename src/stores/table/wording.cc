@@ -196,7 +196,11 @@ std::string Wording::fail() const {
         const std::string& type = facts_.column(layout_.attempts).type;
         changes.push_back(quote_name(layout_.attempts) + " = v.attempts::" + type);
     }
-    if (!layout_.error.empty()) changes.push_back(quote_name(layout_.error) + " = v.error");
+    if (!layout_.error.empty()) {
+        // A cast that is written out cuts what is too long.
+        const std::string type = facts_.column(layout_.error).full_type;
+        changes.push_back(quote_name(layout_.error) + " = v.error::" + type);
+    }
     if (!layout_.due.empty()) {
         const bool zoned = facts_.column(layout_.due).type == "timestamptz";
         changes.push_back(
