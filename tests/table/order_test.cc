@@ -37,6 +37,42 @@ TEST(TableOrder, ARowInOtherHandsHoldsBackItsKeyAndNobodyElses) {
     EXPECT_EQ(numbers(claim(*store)), (Numbers{1, 2, 3}));
 }
 
+TEST(TableOrder, AStuckKeyHoldsBackNoRowWithoutAKey) {
+    for (const int stuck : {1, 30}) {  // less than a batch, and more
+        Outbox outbox(keyed());
+        for (int n = 1; n <= stuck; ++n) outbox.write(n, "a");
+        for (int n = 31; n <= 34; ++n) outbox.write(n);
+        outbox.session.run(
+            "update " + keyed().table + " set \"OrderId\" = null where \"OrderId\" <> 'a'"
+        );
+        const PostgresSession other(outbox.conninfo);
+        other.run("begin");
+        other.run("select from " + keyed().table + " where " + outbox.where(1) + " for update");
+        const auto store = outbox.open(eager());
+        EXPECT_EQ(numbers(claim(*store, 5)), (Numbers{31, 32, 33, 34})) << stuck;
+    }
+}
+
+// Looks go on behind stuck keys, and must not take a row without a key twice.
+TEST(TableOrder, ARowWithoutAKeyIsTakenOnceHoweverOftenAClaimLooks) {
+    Outbox outbox(keyed());
+    for (int n = 1; n <= 40; ++n) outbox.write(n, n <= 20 ? "a" : "b");
+    for (int n = 41; n <= 42; ++n) outbox.write(n, "c");
+    outbox.session.run(
+        "update " + keyed().table + " set \"OrderId\" = null where " + outbox.where(2) + " or " +
+        outbox.where(41)
+    );
+    const PostgresSession other(outbox.conninfo);
+    other.run("begin");
+    for (const int n : {1, 21}) {
+        other.run("select from " + keyed().table + " where " + outbox.where(n) + " for update");
+    }
+    const auto store = outbox.open(eager());
+    Numbers taken = numbers(claim(*store, 10));
+    std::sort(taken.begin(), taken.end());
+    EXPECT_EQ(taken, (Numbers{2, 41, 42}));
+}
+
 TEST(TableOrder, AKeyThatAnotherWorkerHoldsIsSkippedWhole) {
     Outbox outbox(keyed());
     outbox.write(1, "a");

@@ -6,12 +6,11 @@
 namespace outrider::table {
 namespace {
 
-// Which rows of the keys that were locked. A parameter that a statement does not need must still
-// have a type.
+// The rows of the keys that were locked, and those that have none. A parameter that a statement
+// does not need must still have a type.
 std::string mine_of(const Destination& destination, const std::string& chosen) {
-    if (destination.order == Order::global) return "($6::boolean or $3::text[] is not null)";
-    return "(({key} is null and $6 and " + chosen +
-           ") or ({key} in (select unnest($3::text[]))) is true)";
+    if (destination.order == Order::global) return "($3::text[] is not null)";
+    return "(({key} is null and " + chosen + ") or ({key} in (select unnest($3::text[]))) is true)";
 }
 
 std::string chosen_by(const std::string& parameter, bool chosen) {
@@ -33,7 +32,7 @@ Statements::Statements(const Wording& wording, const Destination& destination, b
         more.insert(common.begin(), common.end());
         return wording.fill(sql, destination, more);
     };
-    const std::string mine = word(mine_of(destination, chosen_by("$8", chosen)));
+    const std::string mine = word(mine_of(destination, chosen_by("$7", chosen)));
     free = with(sql::claim_free, {{"chosen", word(chosen_by("$4", chosen))}});
     heads = with(sql::claim_heads, {{"chosen", word(chosen_by("$5", chosen))}});
     const std::string unbound = "($4::text is null and $5::text is null)";

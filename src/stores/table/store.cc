@@ -88,6 +88,15 @@ struct TableStore::Look {
     std::size_t bytes = 0;
     std::optional<ClaimReader> reader;
 
+    // Rows to pass over: those that wait, and those without a key that this claim has already.
+    [[nodiscard]] std::vector<std::string> passed_ids() const {
+        std::vector<std::string> ids = waiting.ids;
+        for (std::size_t i = 0; i < batch.envelopes.size(); ++i) {
+            if (batch.envelopes[i].key.empty()) ids.emplace_back(claim->places[i].id);
+        }
+        return ids;
+    }
+
     [[nodiscard]] std::int64_t bytes_left() const {
         return static_cast<std::int64_t>(limits.bytes > bytes ? limits.bytes - bytes : 1);
     }
@@ -235,7 +244,7 @@ Result<void> TableStore::look_everything(Look& look) {
     if (!locked) return locked.error();
     look.claim->key_elsewhere = !locked->back().boolean(0, 0);
     if (look.claim->key_elsewhere) return {};
-    return read_rows(look, Heads{}, true);
+    return read_rows(look, Heads{});
 }
 
 Result<void> TableStore::look_keys(Look& look) {
@@ -243,7 +252,7 @@ Result<void> TableStore::look_keys(Look& look) {
         if (looks == 0) add_begin();
         const Result<Heads> heads = lock_heads(look);
         if (!heads) return heads.error();
-        if (Result<void> read = read_rows(look, *heads, looks == 0); !read) return read;
+        if (Result<void> read = read_rows(look, *heads); !read) return read;
         if (looks == 0) fit_window(look);
         const bool enough = look.batch.envelopes.size() * 2 >= look.limits.messages;
         if (heads->cut) look.batch.full = true;
@@ -292,14 +301,18 @@ Result<TableStore::Heads> TableStore::lock_heads(Look& look) {
     return heads;
 }
 
-Result<void> TableStore::read_rows(Look& look, const Heads& heads, bool without_key) {
-    const bool has_bound = heads.id && (heads.created || wording_.layout().created.empty());
+// Where the look for keys was cut, rows are read up to there and no further: behind it lie keys
+// that nobody has looked at, perhaps very many. Where it was not, a bound would only keep rows
+// without a key behind a keyed one that is stuck.
+Result<void> TableStore::read_rows(Look& look, const Heads& heads) {
+    const bool knows_end = heads.id && (heads.created || wording_.layout().created.empty());
+    const bool has_bound = heads.cut && knows_end;
     Parameters parameters;
     parameters.add(static_cast<std::int64_t>(look.limits.messages)).add(look.bytes_left());
     parameters.add(std::string_view(array_of(heads.locked)));
     add_or_null(parameters, has_bound ? heads.created : std::nullopt);
     add_or_null(parameters, has_bound ? heads.id : std::nullopt);
-    parameters.add(without_key).add(std::string_view(array_of(look.waiting.ids)));
+    parameters.add(std::string_view(array_of(look.passed_ids())));
     if (destination_.order == Order::key) add_chosen(parameters);
     pipeline_.add(
         has_bound ? "claim_bounded" : "claim_rows",

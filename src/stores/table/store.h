@@ -90,7 +90,7 @@ private:
     };
     [[nodiscard]] Result<Heads> lock_heads(Look& look);
     void fit_window(const Look& look);
-    [[nodiscard]] Result<void> read_rows(Look& look, const Heads& heads, bool without_key);
+    [[nodiscard]] Result<void> read_rows(Look& look, const Heads& heads);
     void add_chosen(postgres::Parameters& parameters) const;
     void remember(
         const Batch& batch,
