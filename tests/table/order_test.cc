@@ -190,6 +190,73 @@ TEST(TableOrder, ARefusedRowHoldsBackItsKeyUntilItIsDue) {
     EXPECT_EQ(outbox.admin(skips)->backlog({})->destinations[0].parked, 1U);
 }
 
+// Until a condition holds, which a review brings about within a second.
+template <class Condition>
+bool soon(const Condition& condition) {
+    for (int i = 0; i < 60; ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
+}
+
+const Schema& scheduled() {
+    return schemas().at(5);  // open-outbox: a time at which a row is due
+}
+
+TEST(TableOrder, ARowThatIsRescheduledOrDeletedIsNoticed) {
+    Outbox outbox(scheduled());
+    for (int n = 1; n <= 2; ++n) outbox.write(n, "a");
+    for (int n = 3; n <= 4; ++n) outbox.write(n, "b");
+    outbox.session.run(
+        "update openoutbox_events set available_at = now() + interval '1 day' where " +
+        outbox.where(1) + " or " + outbox.where(3)
+    );
+    const auto store = outbox.open(eager());
+    EXPECT_TRUE(numbers(claim(*store)).empty());
+    outbox.session.run(
+        "update openoutbox_events set available_at = now() where " + outbox.where(1)
+    );
+    EXPECT_TRUE(soon([&] { return numbers(claim(*store)) == Numbers{1, 2}; }));
+    outbox.session.run("delete from openoutbox_events where " + outbox.where(3));
+    EXPECT_TRUE(soon([&] { return numbers(claim(*store)) == Numbers{1, 2, 4}; }));
+}
+
+TEST(TableOrder, ARefusedRowThatIsRescheduledOrDeletedIsNoticed) {
+    for (const bool deletes : {false, true}) {
+        Outbox outbox(scheduled());
+        for (int n = 1; n <= 2; ++n) outbox.write(n, "a");
+        const auto store = outbox.open(eager());
+        Batch batch = claim(*store);
+        std::vector<Settlement> settlements(2);
+        settlements[0].fate = Fate::again;
+        settlements[0].attempts = 1;
+        settlements[0].due_at = batch.now + std::chrono::hours(1);
+        ASSERT_TRUE(store->settle(std::move(batch), settlements));
+        EXPECT_TRUE(numbers(claim(*store)).empty());
+        outbox.session.run(
+            (deletes ? "delete from openoutbox_events where "
+                     : "update openoutbox_events set available_at = now() where ") +
+            outbox.where(1)
+        );
+        const Numbers wanted = deletes ? Numbers{2} : Numbers{1, 2};
+        EXPECT_TRUE(soon([&] { return numbers(claim(*store)) == wanted; })) << deletes;
+    }
+}
+
+// They are remembered, so that looks get behind them, however many there are.
+TEST(TableOrder, ManyKeysThatAreNotDueHideNobody) {
+    Outbox outbox(scheduled());
+    for (int n = 1; n <= 400; ++n) outbox.write(n);
+    outbox.session.run("update openoutbox_events set available_at = now() + interval '1 day'");
+    outbox.write(401);
+    const auto store = outbox.open(eager());
+    EXPECT_TRUE(numbers(claim(*store, 10)).empty()) << "16 looks at 10 rows";
+    EXPECT_TRUE(numbers(claim(*store, 10)).empty());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_EQ(numbers(claim(*store, 10)), Numbers{401});
+}
+
 TEST(TableOrder, GlobalOrderHasOneWorkerAndStopsAtARowInOtherHands) {
     Outbox outbox(keyed());
     for (int n = 1; n <= 3; ++n) outbox.write(n);

@@ -37,9 +37,6 @@ enum RowColumn : int {
 
 constexpr std::string_view kNoTopic = "the row has no topic";
 
-// A dead letter that holds its key is looked at again this often: an operator may have replayed it.
-constexpr Duration kHoldingLook = std::chrono::seconds(1);
-
 MessageId read_id(std::string_view raw) {
     std::array<std::uint8_t, 16> id{};
     OUTRIDER_ASSERT(raw.size() == id.size());
@@ -96,6 +93,7 @@ void ClaimReader::wait(const Rows& rows, int row, MonoTime until) {
     Held::Entry entry = held_.find(id).value_or(Held::Entry{});
     entry.key = rows.bytes(row, kKey);
     entry.until = until;
+    entry.by_table = true;
     held_.hold(id, std::move(entry));
 }
 

@@ -14,6 +14,9 @@
 
 namespace outrider::table {
 
+// A dead letter that holds its key is remembered for this long. Reviews come more often.
+constexpr Duration kHoldingLook = std::chrono::seconds(2);
+
 // Where a claimed row lies, and what it is called.
 struct Place {
     std::string_view tid;   // "(0,1)"

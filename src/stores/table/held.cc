@@ -4,6 +4,11 @@
 #include <set>
 
 namespace outrider::table {
+namespace {
+
+constexpr Duration kReviewEvery = std::chrono::seconds(1);
+
+}  // namespace
 
 void Held::hold(const std::string& id, Entry entry) {
     const std::lock_guard lock(mutex_);
@@ -19,6 +24,28 @@ void Held::hold(const std::string& id, Entry entry) {
 void Held::release(std::string_view id) {
     const std::lock_guard lock(mutex_);
     if (const auto found = entries_.find(id); found != entries_.end()) entries_.erase(found);
+}
+
+void Held::put_off(std::string_view id, MonoTime until) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(id);
+    if (found != entries_.end() && found->second.by_table) found->second.until = until;
+}
+
+std::vector<std::string> Held::to_review(MonoTime now) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> ids;
+    if (now < review_at_) return ids;
+    review_at_ = now + kReviewEvery;
+    for (const auto& [id, entry] : entries_) {
+        if (entry.until > now) ids.push_back(id);
+    }
+    return ids;
+}
+
+void Held::rest_until(MonoTime then) {
+    const std::lock_guard lock(mutex_);
+    review_at_ = std::max(review_at_, then);
 }
 
 bool Held::empty() const {

@@ -22,6 +22,7 @@ public:
         MonoTime until;
         std::uint32_t attempts = 0;
         std::optional<WallTime> refused_at;
+        bool by_table = false;  // the table says until when, and somebody may have changed it there
     };
 
     // Beyond this many, those that would wake first are forgotten: they are tried too early.
@@ -29,6 +30,17 @@ public:
 
     void hold(const std::string& id, Entry entry);
     void release(std::string_view id);
+
+    // What waits by the table's word waits until then; others are left as they are.
+    void put_off(std::string_view id, MonoTime until);
+
+    // What waits and should be looked at in the table: operators delete, replay and reschedule
+    // rows. Empty while the last answer is younger than a second: one worker at a time looks.
+    [[nodiscard]] std::vector<std::string> to_review(MonoTime now);
+
+    // No review before this.
+    void rest_until(MonoTime then);
+
     [[nodiscard]] bool empty() const;
     [[nodiscard]] std::optional<Entry> find(std::string_view id) const;
 
@@ -43,6 +55,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::map<std::string, Entry, std::less<>> entries_;
+    MonoTime review_at_;
 };
 
 }  // namespace outrider::table

@@ -39,6 +39,7 @@ Statements::Statements(const Wording& wording, const Destination& destination, b
     rows = with(sql::claim_rows, {{"mine", mine}, {"bound", unbound}});
     bounded = with(sql::claim_rows, {{"mine", mine}, {"bound", wording.bound()}});
     lock = word("select pg_try_advisory_xact_lock({seed})");
+    review = with(sql::review, {});
     done = word(sql::settle_done);
     if (!wording.fill("{fail}").empty()) failed = word(sql::settle_failed);
 }

@@ -16,6 +16,7 @@ struct Statements {
     std::string rows;     // claim_rows.sql, without a bound
     std::string bounded;  // claim_rows.sql, up to where the look for keys ended
     std::string lock;     // of the whole table, for a global order
+    std::string review;   // review.sql
     std::string done;     // settle_done.sql
     std::string failed;   // settle_failed.sql; empty: the table has no place for it
 };

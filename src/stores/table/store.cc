@@ -1,6 +1,7 @@
 #include "stores/table/store.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/assert.h"
 #include "stores/postgres/claim.h"
@@ -12,6 +13,7 @@ namespace {
 
 using postgres::ArrayText;
 using postgres::Connection;
+using postgres::from_server_time;
 using postgres::Parameters;
 using postgres::Rows;
 
@@ -26,6 +28,9 @@ constexpr int kLooksMax = 16;
 constexpr std::int64_t kLocksShare = 8;
 constexpr std::int64_t kKeysMin = 16;
 constexpr std::int64_t kKeysMax = 2000;
+
+// Where reviews are slow, for want of an index, they take at most this part of the time.
+constexpr int kReviewRest = 20;
 
 std::string millis(Duration duration) {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
@@ -161,6 +166,32 @@ void TableStore::roll_back() {
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
 }
 
+Result<void> TableStore::review() {
+    const MonoTime start = clock_.now();
+    const std::vector<std::string> ids = held_->to_review(start);
+    if (ids.empty()) return {};
+    const Result<Rows> rows =
+        connection_.run(statements_.review, Parameters().add(std::string_view(array_of(ids))));
+    if (!rows) return rows.error();
+    const MonoTime now = clock_.now();
+    std::set<std::string_view> there;
+    for (int row = 0; row < rows->count(); ++row) {
+        const std::string_view id = rows->bytes(row, 0);
+        there.insert(id);
+        MonoTime until = now;
+        if (!rows->is_null(row, 1)) {
+            until +=
+                from_server_time(rows->integer(row, 1)) - from_server_time(rows->integer(row, 3));
+        }
+        held_->put_off(id, rows->boolean(row, 2) ? now + kHoldingLook : until);
+    }
+    for (const std::string& id : ids) {
+        if (!there.contains(id)) held_->release(id);
+    }
+    held_->rest_until(now + (now - start) * kReviewRest);
+    return {};
+}
+
 void TableStore::add_begin() {
     pipeline_.add("begin", "begin isolation level read committed");
     pipeline_.add(
@@ -183,6 +214,7 @@ void TableStore::add_chosen(Parameters& parameters) const {
 
 Result<Batch> TableStore::claim(const BatchLimits& limits) {
     OUTRIDER_ASSERT(!turn_open_);
+    if (Result<void> reviewed = review(); !reviewed) return reviewed.error();
     Look look;
     look.limits = limits;
     look.waiting = held_->waiting(clock_.now());
@@ -338,7 +370,7 @@ Result<void> TableStore::settle(Batch batch, std::span<const Settlement> settlem
     turn_open_ = false;
     const Result<std::vector<Rows>> settled = pipeline_.finish();
     if (settled) {
-        remember(batch, *turn.claim, settlements, wording_.layout().can_bury());
+        remember(batch, *turn.claim, settlements, true);
         return {};
     }
     if (settler.keep_done()) {
@@ -353,14 +385,15 @@ void TableStore::remember(
     const Batch& batch,
     const Claim& claim,
     std::span<const Settlement> settlements,
-    bool can_bury
+    bool written
 ) {
     const MonoTime now = clock_.now();
     const bool any_held = !held_->empty();
     for (std::size_t i = 0; i < settlements.size(); ++i) {
         const Settlement& settlement = settlements[i];
         const std::string_view id = claim.places[i].id;
-        const bool buried = settlement.fate == Fate::dead && can_bury;
+        const bool buried =
+            settlement.fate == Fate::dead && written && wording_.layout().can_bury();
         if (settlement.fate == Fate::left) continue;
         if (settlement.fate == Fate::done || buried) {
             if (any_held) held_->release(id);
@@ -374,6 +407,8 @@ void TableStore::remember(
         entry.until = now + delay;
         entry.attempts = settlement.attempts;
         entry.refused_at = settlement.refused_at;
+        entry.by_table =
+            written && settlement.fate == Fate::again && !wording_.layout().due.empty();
         held_->hold(std::string(id), std::move(entry));
     }
 }

@@ -74,6 +74,7 @@ private:
     );
 
     [[nodiscard]] Result<void> announce();
+    [[nodiscard]] Result<void> review();
     void add_begin();
     [[nodiscard]] Result<Batch> finish(Look& look);
     [[nodiscard]] Result<void> look(Look& look);
@@ -96,7 +97,7 @@ private:
         const Batch& batch,
         const Claim& claim,
         std::span<const Settlement> settlements,
-        bool can_bury
+        bool written
     );
     void roll_back();
 
