@@ -27,7 +27,7 @@ struct TableOptions {
     // The table: outbox_messages, shop.outbox_messages, "Shop"."Outbox.Messages".
     std::string name;
 
-    // What a message is made of. `id`, `topic` and `payload` must be there.
+    // What a message is made of. `id`, `topic` and `payload` must be there, and no id be null.
     std::string id;
     std::string topic;
     std::string key;  // what it is ordered by, whatever its topic
@@ -116,8 +116,9 @@ public:
     Dispatcher(const Dispatcher&) = delete;
     Dispatcher& operator=(const Dispatcher&) = delete;
 
-    // `id`: the value of the id column, as text. Never throws: the row is committed, and whatever
-    // goes wrong here, the relay carries it. error() says what went wrong.
+    // `id`: the value of the id column, as text; of several rows that have it the oldest goes, and
+    // the others with the next call or by the relay. Never throws: the row is committed, and
+    // whatever goes wrong here, the relay carries it. error() says what went wrong.
     Dispatched dispatch(std::string_view id) noexcept;
 
     // The reason of the last outcome but delivered; may be empty.

@@ -205,5 +205,16 @@ TEST_P(TableClaim, SaysWhatTheTableLacks) {
     );
 }
 
+TEST(TableFacts, AnIdThatMayBeNullIsRefusedAtStart) {
+    Outbox outbox(schemas().at(0));
+    outbox.session.run("alter table outbox_messages drop constraint outbox_messages_pkey");
+    EXPECT_TRUE(outbox.driver()->open(eager()));
+    outbox.session.run("alter table outbox_messages alter id drop not null");
+    const auto opened = outbox.driver()->open(eager());
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().remedy, Remedy::correct);
+    EXPECT_NE(opened.error().text.find("set not null"), std::string::npos) << opened.error().text;
+}
+
 }  // namespace
 }  // namespace outrider

@@ -136,6 +136,25 @@ TEST_P(TableOperate, DispatchesARowByItsIdUnlessSomebodyElseHasIt) {
     EXPECT_EQ(broker.received().size(), 1U);
 }
 
+TEST(TableDispatch, OfSeveralRowsWithOneIdTheOldestGoesFirst) {
+    Schema schema = schemas().at(1);
+    const std::string unique = "id bigserial primary key";
+    schema.definition.replace(schema.definition.find(unique), unique.size(), "id bigint not null");
+    for (const Order order : {Order::key, Order::none, Order::global}) {
+        Outbox outbox(schema);
+        for (const char* key : {"a", "a", "b", "c"}) outbox.write(1, key);
+        Destination destination = eager();
+        destination.order = order;
+        testing::MemoryBroker broker;
+        table::Dispatcher dispatcher(outbox.conninfo, outbox.options, destination, broker.driver());
+        for (int left = 3; left >= 0; --left) {
+            EXPECT_EQ(dispatcher.dispatch("1"), Dispatched::delivered) << dispatcher.error();
+            EXPECT_EQ(outbox.pending(), left);
+        }
+        EXPECT_EQ(dispatcher.dispatch("1"), Dispatched::gone);
+    }
+}
+
 TEST_P(TableOperate, DispatchAndRelayTogetherDeliverEverythingOnceAndInOrder) {
     constexpr int kRows = 300;
     Outbox outbox(GetParam());

@@ -54,14 +54,14 @@ private:
     Result<Dispatched> turn(std::string_view id) {
         const Deadline deadline = clock_.now() + destination_.publish_deadline;
         store_->choose({std::string(id)});
-        Result<Batch> batch = store_->claim(destination_.batch);
+        Result<Batch> batch = store_->claim({1, destination_.batch.bytes});
         if (!batch) return batch.error();
         if (batch->envelopes.empty()) {
             const Result<bool> pending = store_->is_pending(id);
             if (!pending) return pending.error();
             return *pending ? Dispatched::elsewhere : Dispatched::gone;
         }
-        std::vector<Answer> answers(batch->envelopes.size());
+        std::vector<Answer> answers(1);
         if (clock_.now() < deadline) broker_->publish(batch->envelopes, deadline, answers);
         return settle(std::move(batch).value(), answers.front());
     }

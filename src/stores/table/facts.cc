@@ -85,6 +85,16 @@ void check_column(const NamedColumn& named, const Facts& facts, Complaints& comp
     }
 }
 
+// Without an id a row is no message, and a relay that met one could not go on.
+void check_id(const Layout& layout, const Facts& facts, Complaints& complaints) {
+    if (!facts.columns.contains(layout.id) || facts.column(layout.id).not_null) return;
+    const std::string id = quote_name(layout.id);
+    complaints.add(
+        "column " + id + " (store.table.id) may be null: alter table " + full_name(layout) +
+        " alter column " + id + " set not null"
+    );
+}
+
 void check_permissions(const Rows& rows, const Layout& layout, Complaints& complaints) {
     const bool erases = layout.done == Done::erase || layout.retention > Duration::zero();
     const bool writes = layout.done != Done::erase || layout.can_bury() || !layout.due.empty();
@@ -223,6 +233,7 @@ Result<Facts> find_facts(const Connection& connection, const Layout& layout) {
     const std::string_view kind = rows->bytes(0, kKind);
     if (kind != "r" && kind != "p") complaints.add("it is no table (views cannot be relayed)");
     for (const NamedColumn& named : named_columns(layout)) check_column(named, facts, complaints);
+    check_id(layout, facts, complaints);
     check_permissions(*rows, layout, complaints);
     Result<void> checked = StatusCheck(connection, layout, facts, complaints).run();
     if (!checked) return checked.error();
