@@ -51,7 +51,8 @@ struct TableOptions {
     std::string done_at;
 
     // done = "status": the column, and its values (not columns) for a row that is pending,
-    // delivered and given up. The last may be missing.
+    // delivered and given up. The last may be missing; with it `status_pending` is needed whatever
+    // `done` is, for rows that are replayed.
     std::string status;
     std::string status_pending;
     std::string status_done;

@@ -97,6 +97,17 @@ TEST(TableLayout, MarksNeedTheirColumns) {
     EXPECT_EQ(problem(options), "");
 }
 
+TEST(TableLayout, WhatCanDieByItsStatusNeedsOneToLiveAgain) {
+    TableOptions options = plain();
+    options.done = "timestamp";
+    options.done_at = "done_at";
+    options.status = "status";
+    options.status_dead = "DEAD";
+    EXPECT_NE(problem(options).find("status_pending: needed with status_dead"), std::string::npos);
+    options.status_pending = "NEW";
+    EXPECT_EQ(problem(options), "");
+}
+
 TEST(TableLayout, WhatAUserWroteIsNeverReadAsAPlaceholderOrAsSql) {
     TableOptions options = plain();
     options.name = "{key}";

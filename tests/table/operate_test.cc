@@ -67,6 +67,26 @@ TEST_P(TableOperate, DeadRowsAreLeftCountedListedAndReplayed) {
     EXPECT_EQ(numbers(claim(*store)), (std::vector<int>{1, 2}));
 }
 
+// Delivered by a time, dead by a status.
+TEST(TableDead, AReplayedRowIsPendingAgainWhateverSaysThatItIsDone) {
+    Outbox outbox(schemas().at(1));
+    outbox.session.run(
+        "alter table outbox_events drop constraint outbox_events_status_check, "
+        "add done_at timestamptz"
+    );
+    outbox.options.done = "timestamp";
+    outbox.options.done_at = "done_at";
+    outbox.options.status_dead = "DEAD";
+    outbox.write(1);
+    Destination destination = eager();
+    const auto store = outbox.open(destination);
+    bury(outbox, *store, destination);
+    EXPECT_EQ(outbox.value("status", 1), "DEAD");
+    EXPECT_EQ(*outbox.admin(destination)->replay_dead({}), 1U);
+    EXPECT_EQ(outbox.value("status", 1), "PENDING");
+    EXPECT_EQ(numbers(claim(*store)), std::vector<int>{1});
+}
+
 TEST_P(TableOperate, ADeadRowCanHoldItsKey) {
     if (!GetParam().can_bury || !GetParam().has_key) return;
     Outbox outbox(GetParam());

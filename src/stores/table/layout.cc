@@ -132,35 +132,39 @@ private:
         layout_.*setting.to = std::move(value);
     }
 
-    void need(std::string_view option, const std::string& value, std::string_view done) {
+    void need(std::string_view option, const std::string& value, const std::string& reason) {
         if (!value.empty()) return;
-        complain(
-            "store.table." + std::string(option) + ": needed with done = \"" + std::string(done) +
-            "\""
-        );
+        complain("store.table." + std::string(option) + ": needed " + reason);
     }
 
     void read_done() {
         const std::string done = pick(&TableOptions::done);
+        const std::string with = "with done = \"" + done + "\"";
         if (done == "delete") {
             layout_.done = Done::erase;
         } else if (done == "timestamp") {
             layout_.done = Done::timestamp;
-            need("done_at", layout_.done_at, done);
+            need("done_at", layout_.done_at, with);
         } else if (done == "status") {
             layout_.done = Done::status;
-            need("status", layout_.status, done);
-            need("status_pending", layout_.status_pending, done);
-            need("status_done", layout_.status_done, done);
+            need("status", layout_.status, with);
+            need("status_pending", layout_.status_pending, with);
+            need("status_done", layout_.status_done, with);
         } else if (done == "flag") {
             layout_.done = Done::flag;
-            need("flag", layout_.flag, done);
+            need("flag", layout_.flag, with);
         } else {
             complain(
                 "store.table.done: expected delete, timestamp, status or flag, not '" + done + "'"
             );
         }
-        if (!layout_.status_dead.empty()) need("status", layout_.status, "status");
+        if (layout_.status_dead.empty() || done == "status") return;
+        need("status", layout_.status, "with status_dead");
+        need(
+            "status_pending",
+            layout_.status_pending,
+            "with status_dead: 'dead replay' writes it into a dead row"
+        );
     }
 
     void read_settle() {

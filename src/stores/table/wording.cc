@@ -226,7 +226,7 @@ std::string Wording::revive() const {
     if (!layout_.due.empty()) {
         changes.push_back(quote_name(layout_.due) + " = " + now_for(layout_.due));
     }
-    if (!layout_.status_dead.empty() && !layout_.status_pending.empty()) {
+    if (!layout_.status_dead.empty()) {
         changes.push_back(quote_name(layout_.status) + " = " + quote_text(layout_.status_pending));
     }
     return changes.empty() ? quote_name(layout_.id) + " = t." + quote_name(layout_.id)
