@@ -205,6 +205,26 @@ TEST_P(TableClaim, SaysWhatTheTableLacks) {
     );
 }
 
+TEST(TableFacts, WhoMayDeleteButNotLockIsRefusedAtStart) {
+    Outbox outbox(schemas().at(4));
+    outbox.session.run(
+        "do $$ begin create role weak login; exception when others then null; end $$; "
+        "grant select, delete on outboxevent to weak"
+    );
+    outbox.write(1);
+    const table::TablePlace weak{outbox.conninfo + " user=weak", *table::layout_of(outbox.options)};
+    table::TableDriver driver(weak, {});
+    const auto refused = driver.open(eager());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::correct);
+    EXPECT_NE(refused.error().text.find("may not lock"), std::string::npos) << refused.error().text;
+    outbox.session.run("grant update (id) on outboxevent to weak");
+    const auto opened = driver.open(eager());
+    ASSERT_TRUE(opened) << opened.error().text;
+    finish(**opened, claim(**opened));
+    EXPECT_EQ(outbox.pending(), 0);
+}
+
 TEST(TableFacts, AnIdThatMayBeNullIsRefusedAtStart) {
     Outbox outbox(schemas().at(0));
     outbox.session.run("alter table outbox_messages drop constraint outbox_messages_pkey");

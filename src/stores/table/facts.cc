@@ -21,6 +21,7 @@ enum TableColumn : int {
     kMaySelect,
     kMayUpdate,
     kMayDelete,
+    kMayLock,
     kLocks,
 };
 
@@ -97,11 +98,18 @@ void check_id(const Layout& layout, const Facts& facts, Complaints& complaints) 
 
 void check_permissions(const Rows& rows, const Layout& layout, Complaints& complaints) {
     const bool erases = layout.done == Done::erase || layout.retention > Duration::zero();
-    const bool writes = layout.done != Done::erase || layout.can_bury() || !layout.due.empty();
+    const bool writes = layout.done != Done::erase || layout.can_bury() || !layout.due.empty() ||
+                        !layout.error.empty();
     if (!rows.boolean(0, kMaySelect)) complaints.add("this user may not SELECT from it");
-    // A row lock needs one of the two as well.
     if (erases && !rows.boolean(0, kMayDelete)) complaints.add("this user may not DELETE from it");
     if (writes && !rows.boolean(0, kMayUpdate)) complaints.add("this user may not UPDATE it");
+    if (!writes && !rows.boolean(0, kMayLock)) {
+        complaints.add(
+            "this user may not lock its rows, for which the server wants UPDATE on at least one "
+            "column: grant update (" +
+            quote_name(layout.id) + ") on " + full_name(layout)
+        );
+    }
 }
 
 Result<void> read_columns(const Connection& connection, Facts& facts) {
