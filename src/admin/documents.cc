@@ -187,8 +187,14 @@ std::string version_document(const BuildFacts& facts) {
         {"brokers", facts.brokers}});
 }
 
-std::string import_document(std::uint64_t moved, std::uint64_t dead, bool forwards) {
-    return dump(Json{{"moved", moved}, {"left_dead", dead}, {"forwards", forwards}});
+std::string import_document(
+    std::uint64_t moved,
+    std::uint64_t dead,
+    std::uint64_t other,
+    bool forwards
+) {
+    return dump(Json{
+        {"moved", moved}, {"left_dead", dead}, {"left_other", other}, {"forwards", forwards}});
 }
 
 }  // namespace outrider::admin

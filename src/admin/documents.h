@@ -83,7 +83,12 @@ struct BuildFacts {
 // {"version", "compiler", "stores", "brokers"}
 [[nodiscard]] std::string version_document(const BuildFacts& facts);
 
-// {"moved", "left_dead", "forwards"}
-[[nodiscard]] std::string import_document(std::uint64_t moved, std::uint64_t dead, bool forwards);
+// {"moved", "left_dead", "left_other", "forwards"}
+[[nodiscard]] std::string import_document(
+    std::uint64_t moved,
+    std::uint64_t dead,
+    std::uint64_t other,
+    bool forwards
+);
 
 }  // namespace outrider::admin

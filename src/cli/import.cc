@@ -39,7 +39,7 @@ int import_rows(const CommonArguments& common, const ImportArguments& arguments)
     require_table(config, "import");
     const std::string question =
         "Move the pending rows of the table into the log" +
-        std::string(arguments.no_trigger ? "?" : ", and forward later inserts by a trigger?");
+        std::string(arguments.no_trigger ? "?" : ", and forward later ones by a trigger?");
     if (!arguments.yes && !confirm(question)) throw Stop(kFailed, "nothing was changed");
     postgres::StoreOptions log{config.postgres};
     log.conninfo = config.store.reveal();
@@ -47,14 +47,21 @@ int import_rows(const CommonArguments& common, const ImportArguments& arguments)
         table::import_table(table_place(config), log, patient_rules(config), !arguments.no_trigger)
     );
     if (common.json) {
-        print(admin::import_document(report.moved, report.dead, !arguments.no_trigger));
+        print(admin::import_document(report.moved, report.dead, report.other, !arguments.no_trigger)
+        );
         return kFine;
     }
     print("moved " + std::to_string(report.moved) + " rows into the log");
     if (report.dead > 0) print("left " + std::to_string(report.dead) + " dead rows in the table");
+    if (report.other > 0) {
+        print(
+            "left " + std::to_string(report.other) +
+            " rows in the table that are neither pending, delivered nor dead by their status"
+        );
+    }
     print(
-        arguments.no_trigger ? "later inserts stay in the table"
-                             : "later inserts are forwarded: now take layout = \"table\" out of "
+        arguments.no_trigger ? "later rows stay in the table"
+                             : "later rows are forwarded: now take layout = \"table\" out of "
                                "the configuration and "
                                "restart the relays"
     );

@@ -312,7 +312,7 @@ void add_config(CLI::App& app, Line& line) {
 #ifdef OUTRIDER_POSTGRES
 void add_table(CLI::App& app, Line& line) {
     CLI::App& import = add_verb(app, "import", "Move an existing outbox table into the log");
-    import.add_flag("--no-trigger", line.import.no_trigger, "Do not forward later inserts");
+    import.add_flag("--no-trigger", line.import.no_trigger, "Do not forward later rows");
     import.add_flag("--yes", line.import.yes, "Do not ask");
     import.footer("Example:\n  outrider import --set store.layout=table --yes");
     on_parsed(import, line, [&line] { return import_rows(line.common, line.import); });

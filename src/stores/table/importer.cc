@@ -61,12 +61,13 @@ private:
                     " could be settled in the table (a rule or a trigger of its own?): nothing was "
                     "changed"};
         }
-        const Result<Rows> dead = connection_.run(fill(sql::import_dead));
-        if (!dead) return dead.error();
+        const Result<Rows> left = connection_.run(fill(sql::import_left));
+        if (!left) return left.error();
         if (Result<void> done = connection_.run_script("commit"); !done) return done.error();
         return ImportReport{
             static_cast<std::uint64_t>(moved->changed()),
-            static_cast<std::uint64_t>(dead->integer(0, 0))};
+            static_cast<std::uint64_t>(left->integer(0, 0)),
+            static_cast<std::uint64_t>(left->integer(0, 1))};
     }
 
     Connection& connection_;

@@ -10,14 +10,16 @@ namespace outrider::table {
 struct ImportReport {
     std::uint64_t moved = 0;  // pending rows that are messages of the log now
     std::uint64_t dead = 0;   // rows that were given up on: left where they are
+    std::uint64_t other = 0;  // rows with a status that means nothing to us (a draft): likewise
 };
 
 // Moves the pending rows of a table into the log, oldest first, and sets up a trigger that forwards
-// every later insert, in one transaction that keeps writers and relays of the table out while it
-// lasts: a team changes over without stopping, and without a message lost or sent twice. The rows
-// are settled in the table as if they had been delivered. The log is created if it is missing.
+// every later row, inserted or made pending by an update, in one transaction that keeps writers and
+// relays of the table out while it lasts: a team changes over without stopping, and without a
+// message lost or sent twice. The rows are settled in the table as if they had been delivered. The
+// log is created if it is missing.
 //
-// `rules`: by whose attempt limit a row is dead. `forwards`: false leaves later inserts alone and
+// `rules`: by whose attempt limit a row is dead. `forwards`: false leaves later rows alone and
 // removes the trigger. May be repeated. Remedy::wait: the table was in use for too long.
 [[nodiscard]] Result<ImportReport> import_table(
     const TablePlace& place,

@@ -159,6 +159,18 @@ std::string Wording::done() const {
     return "false";
 }
 
+// Only a status can say something else.
+std::string Wording::odd() const {
+    if (layout_.mark() != Done::status || layout_.status_done.empty()) return "false";
+    std::vector<std::string> ways;
+    for (const std::string* value :
+         {&layout_.status_pending, &layout_.status_done, &layout_.status_dead}) {
+        if (value->empty()) continue;
+        ways.push_back(column(layout_.status) + " is distinct from " + quote_text(*value));
+    }
+    return "(" + joined(ways, " and ") + ")";
+}
+
 std::string Wording::order(std::string_view row) const {
     const std::string prefix(row);
     const std::string by_id = prefix + quote_name(layout_.id);
@@ -307,6 +319,7 @@ Wording::Parts Wording::parts() const {
         {"error", text(layout_.error)},
         {"pending", pending()},
         {"done", done()},
+        {"odd", odd()},
         {"order", order()},
         {"settle", settle()},
         {"fail", fail()},

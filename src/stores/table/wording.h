@@ -67,6 +67,7 @@ private:
     [[nodiscard]] std::string content_type() const;
     [[nodiscard]] std::string attempts() const;
     [[nodiscard]] std::string done() const;
+    [[nodiscard]] std::string odd() const;  // neither pending nor delivered nor given up on
     [[nodiscard]] std::string fail() const;
     [[nodiscard]] std::string revive() const;
     // The conditions each of which makes a pending row a dead one.

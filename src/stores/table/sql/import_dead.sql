@@ -1,1 +1,0 @@
-select count(*) from {table} t where {buried} and {wanted}
