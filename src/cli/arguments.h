@@ -79,6 +79,7 @@ struct DestinationArguments {
 
 struct ImportArguments {
     bool no_trigger = false;
+    bool order_per_topic = false;
     bool yes = false;
 };
 

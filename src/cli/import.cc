@@ -12,6 +12,10 @@
 namespace outrider::cli {
 namespace {
 
+constexpr const char* kOrderOfTheLog =
+    "From now on a key is in order within each of its topics, no longer across them, unless the "
+    "destination has order = \"global\".";
+
 void require_table(const Config& config, const std::string& verb) {
     if (config.layout == StoreLayout::table) return;
     throw Stop(
@@ -20,7 +24,8 @@ void require_table(const Config& config, const std::string& verb) {
     );
 }
 
-// A row is dead by the rules of those that could take it; the most patient of them decides.
+// A row is dead by the rules of those that could take it; the most patient of them decides. And the
+// order of a key matters as soon as one of them keeps it.
 Destination patient_rules(const Config& config) {
     Destination rules;
     rules.retry.attempts_max = config.destinations.empty() ? rules.retry.attempts_max : 1;
@@ -29,6 +34,12 @@ Destination patient_rules(const Config& config) {
         const bool never = limit == 0 || rules.retry.attempts_max == 0;
         rules.retry.attempts_max = never ? 0 : std::max(rules.retry.attempts_max, limit);
     }
+    const bool keeps_keys = std::any_of(
+        config.destinations.begin(),
+        config.destinations.end(),
+        [](const DestinationConfig& one) { return one.rules.order == Order::key; }
+    );
+    if (!config.destinations.empty() && !keeps_keys) rules.order = Order::none;
     return rules;
 }
 
@@ -37,21 +48,25 @@ Destination patient_rules(const Config& config) {
 int import_rows(const CommonArguments& common, const ImportArguments& arguments) {
     const Config config = load_for_store(common);
     require_table(config, "import");
+    const Destination rules = patient_rules(config);
+    const std::string order = rules.order == Order::key ? kOrderOfTheLog : "";
     const std::string question =
         "Move the pending rows of the table into the log" +
-        std::string(arguments.no_trigger ? "?" : ", and forward later ones by a trigger?");
+        std::string(arguments.no_trigger ? "" : ", and forward later ones by a trigger") +
+        (order.empty() ? "?" : "? " + order);
     if (!arguments.yes && !confirm(question)) throw Stop(kFailed, "nothing was changed");
     postgres::StoreOptions log{config.postgres};
     log.conninfo = config.store.reveal();
-    const table::ImportReport report = value_of(
-        table::import_table(table_place(config), log, patient_rules(config), !arguments.no_trigger)
-    );
+    const table::ImportReport report = value_of(table::import_table(
+        table_place(config), log, rules, {!arguments.no_trigger, arguments.order_per_topic}
+    ));
     if (common.json) {
         print(admin::import_document(report.moved, report.dead, report.other, !arguments.no_trigger)
         );
         return kFine;
     }
     print("moved " + std::to_string(report.moved) + " rows into the log");
+    if (!order.empty()) print(order);
     if (report.dead > 0) print("left " + std::to_string(report.dead) + " dead rows in the table");
     if (report.other > 0) {
         print(

@@ -313,6 +313,11 @@ void add_config(CLI::App& app, Line& line) {
 void add_table(CLI::App& app, Line& line) {
     CLI::App& import = add_verb(app, "import", "Move an existing outbox table into the log");
     import.add_flag("--no-trigger", line.import.no_trigger, "Do not forward later rows");
+    import.add_flag(
+        "--order-per-topic",
+        line.import.order_per_topic,
+        "Accept that a key is in order per topic only"
+    );
     import.add_flag("--yes", line.import.yes, "Do not ask");
     import.footer("Example:\n  outrider import --set store.layout=table --yes");
     on_parsed(import, line, [&line] { return import_rows(line.common, line.import); });

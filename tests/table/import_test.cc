@@ -21,7 +21,7 @@ protected:
         postgres::StoreOptions log;
         log.conninfo = outbox.conninfo;
         return table::import_table(
-            {outbox.conninfo, *table::layout_of(outbox.options)}, log, rules, true
+            {outbox.conninfo, *table::layout_of(outbox.options)}, log, rules, wishes
         );
     }
 
@@ -38,6 +38,7 @@ protected:
 
     Outbox outbox;
     Destination rules = eager();
+    table::ImportWishes wishes;
 };
 
 TEST_F(TableImport, RowsThatAnUpdateMakesPendingAreForwarded) {
@@ -66,6 +67,28 @@ TEST_F(TableImport, RowsThatAnUpdateMakesPendingAreForwarded) {
     outbox.write(6);
     set("last_error = 'seen'", 6);
     EXPECT_EQ(logged(), (std::vector<int>{1, 2, 4, 3, 6}));
+}
+
+TEST_F(TableImport, AKeyInSeveralTopicsIsNotSplitUnasked) {
+    outbox.write(1, "a", "orders.placed");
+    outbox.write(2, "b", "orders.placed");
+    outbox.write(3, "a", "orders.paid");
+    const Result<ImportReport> refused = import();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::correct);
+    EXPECT_NE(refused.error().text.find("key 'a'"), std::string::npos) << refused.error().text;
+    EXPECT_EQ(outbox.pending(), 3);
+    EXPECT_TRUE(logged().empty());
+    wishes.order_per_topic = true;
+    EXPECT_TRUE(import());
+    EXPECT_EQ(logged(), (std::vector<int>{1, 2, 3}));
+}
+
+TEST_F(TableImport, WhereNobodyKeepsTheOrderOfKeysNothingIsRefused) {
+    outbox.write(1, "a", "orders.placed");
+    outbox.write(2, "a", "orders.paid");
+    rules.order = Order::none;
+    EXPECT_TRUE(import());
 }
 
 }  // namespace

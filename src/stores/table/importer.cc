@@ -26,8 +26,8 @@ public:
               {"oid", std::to_string(wording.facts().oid)},
               {"new_id", "new." + quote_name(wording.layout().id)}} {}
 
-    Result<ImportReport> run(bool forwards) {
-        Result<ImportReport> report = try_run(forwards);
+    Result<ImportReport> run(const ImportWishes& wishes) {
+        Result<ImportReport> report = try_run(wishes);
         if (!report) {
             [[maybe_unused]] const Result<void> undone = connection_.run_script("rollback");
         }
@@ -39,14 +39,31 @@ private:
         return wording_.fill(sql, rules_, parts_);
     }
 
-    Result<ImportReport> try_run(bool forwards) {
+    // One key in several topics would be delivered out of order, and nobody would be told.
+    Result<void> refuse_split_keys() {
+        const Result<Rows> split = connection_.run(fill(sql::import_split));
+        if (!split) return split.error();
+        if (split->integer(0, 0) == 0) return {};
+        return Error{
+            Remedy::correct,
+            "pending rows of " + std::to_string(split->integer(0, 0)) +
+                " keys have several topics (such as key '" + std::string(split->bytes(0, 1)) +
+                "'). The table keeps a key in order across topics, the log each topic of it by "
+                "itself, unless a destination has order = \"global\". Let the relay empty the "
+                "table first, or accept that with --order-per-topic; nothing was changed"};
+    }
+
+    Result<ImportReport> try_run(const ImportWishes& wishes) {
         Result<void> locked = connection_.run_script(
             "begin; set local lock_timeout = '30s'; " + fill(sql::import_lock)
         );
         if (!locked) return locked.error();
+        if (rules_.order == Order::key && !wishes.order_per_topic) {
+            if (Result<void> whole = refuse_split_keys(); !whole) return whole.error();
+        }
         const Result<void> trigger = connection_.run_script(
-            forwards ? fill(sql::import_trigger)
-                     : fill("drop trigger if exists outrider_forward on {table}")
+            wishes.forwards ? fill(sql::import_trigger)
+                            : fill("drop trigger if exists outrider_forward on {table}")
         );
         if (!trigger) return trigger.error();
         const Result<Rows> moved = connection_.run(fill(sql::import_rows));
@@ -91,7 +108,7 @@ Result<ImportReport> import_table(
     const TablePlace& place,
     const postgres::StoreOptions& log,
     const Destination& rules,
-    bool forwards
+    const ImportWishes& wishes
 ) {
     const Result<postgres::Names> names = postgres::Names::of(log.schema);
     if (!names) return names.error();
@@ -101,7 +118,7 @@ Result<ImportReport> import_table(
     if (!facts) return facts.error();
     if (Result<void> made = make_log(log); !made) return made.error();
     const Wording wording(place.layout, *facts);
-    return Importer(*connection, wording, rules, quote_name(names->schema())).run(forwards);
+    return Importer(*connection, wording, rules, quote_name(names->schema())).run(wishes);
 }
 
 }  // namespace outrider::table

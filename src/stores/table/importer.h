@@ -13,19 +13,28 @@ struct ImportReport {
     std::uint64_t other = 0;  // rows with a status that means nothing to us (a draft): likewise
 };
 
+struct ImportWishes {
+    // A trigger sends later rows after those that are moved. False removes it.
+    bool forwards = true;
+
+    // The table keeps a key in order across its topics, the log each topic of a key by itself
+    // (unless a destination's order is global). False: refuses where pending rows would notice.
+    bool order_per_topic = false;
+};
+
 // Moves the pending rows of a table into the log, oldest first, and sets up a trigger that forwards
 // every later row, inserted or made pending by an update, in one transaction that keeps writers and
 // relays of the table out while it lasts: a team changes over without stopping, and without a
 // message lost or sent twice. The rows are settled in the table as if they had been delivered. The
 // log is created if it is missing.
 //
-// `rules`: by whose attempt limit a row is dead. `forwards`: false leaves later rows alone and
-// removes the trigger. May be repeated. Remedy::wait: the table was in use for too long.
+// `rules`: by whose attempt limit a row is dead, and what order is expected. May be repeated.
+// Remedy::wait: the table was in use for too long. Remedy::correct: see ImportWishes.
 [[nodiscard]] Result<ImportReport> import_table(
     const TablePlace& place,
     const postgres::StoreOptions& log,
     const Destination& rules,
-    bool forwards
+    const ImportWishes& wishes
 );
 
 }  // namespace outrider::table
