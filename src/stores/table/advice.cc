@@ -26,6 +26,36 @@ Advice about_order(const Layout& layout) {
         {}};
 }
 
+// The columns that say when, without saying where.
+std::string times_without_zone(const Wording& wording) {
+    const Layout& layout = wording.layout();
+    std::string names;
+    for (const std::string* name : {&layout.created, &layout.due, &layout.done_at}) {
+        if (wording.facts().column(*name).type != "timestamp") continue;
+        names += (names.empty() ? "" : ", ") + quote_name(*name);
+    }
+    return names;
+}
+
+Result<void> add_about_zone(
+    const postgres::Connection& connection,
+    const Wording& wording,
+    std::vector<Advice>& all
+) {
+    const std::string names = times_without_zone(wording);
+    if (names.empty()) return {};
+    const Result<Rows> zone = connection.run("select current_setting('TimeZone')");
+    if (!zone) return zone.error();
+    all.push_back(
+        {"times without a time zone (" + names + ") are taken to be in that of this session, " +
+             std::string(zone->bytes(0, 0)) +
+             ", as the table's own now() writes them: if the application writes another, set it "
+             "in store.url (options=-c TimeZone=UTC)",
+         {}}
+    );
+    return {};
+}
+
 }  // namespace
 
 Result<std::vector<Advice>> advise(const postgres::Connection& connection, const Wording& wording) {
@@ -70,6 +100,7 @@ Result<std::vector<Advice>> advise(const postgres::Connection& connection, const
              {}}
         );
     }
+    if (Result<void> added = add_about_zone(connection, wording, all); !added) return added.error();
     all.push_back(
         {"rows are locked while the broker answers, and delivered rows stay behind as dead "
          "versions "

@@ -74,17 +74,18 @@ std::string Wording::text(const std::string& name) const {
     return name.empty() ? "null::text" : column(name) + "::text";
 }
 
+// What has no time zone is in that of the session, where the column's own default now() wrote it.
 std::string Wording::moment(const std::string& name) const {
     if (name.empty()) return "null::timestamptz";
     const std::string& type = facts_.column(name).type;
     if (type == "timestamptz") return column(name);
-    if (type == "timestamp") return "(" + column(name) + " at time zone 'UTC')";
+    if (type == "timestamp") return column(name) + "::timestamptz";
     return "null::timestamptz";
 }
 
 std::string Wording::now_for(const std::string& name) const {
     const bool zoned = facts_.column(name).type == "timestamptz";
-    return zoned ? "clock_timestamp()" : "(clock_timestamp() at time zone 'UTC')";
+    return zoned ? "clock_timestamp()" : "clock_timestamp()::timestamp";
 }
 
 std::string Wording::message_id() const {
@@ -214,11 +215,9 @@ std::string Wording::fail() const {
         changes.push_back(quote_name(layout_.error) + " = v.error::" + type);
     }
     if (!layout_.due.empty()) {
-        const bool zoned = facts_.column(layout_.due).type == "timestamptz";
-        changes.push_back(
-            quote_name(layout_.due) + " = coalesce(v.due" + (zoned ? "" : " at time zone 'UTC'") +
-            ", t." + quote_name(layout_.due) + ")"
-        );
+        const std::string due = quote_name(layout_.due);
+        const std::string& type = facts_.column(layout_.due).type;
+        changes.push_back(due + " = coalesce(v.due::" + type + ", t." + due + ")");
     }
     if (!layout_.status_dead.empty()) {
         const std::string status = quote_name(layout_.status);

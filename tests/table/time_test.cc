@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "table/outbox.h"
+
+// Times without a time zone, in a database that has one, on a real server.
+
+namespace outrider {
+namespace {
+
+const std::string& berlin() {
+    static const std::string conninfo = [] {
+        PostgresServer& server = PostgresServer::shared();
+        const std::string made = server.create_database();
+        const PostgresSession session(made);
+        const std::string name = session.value("select current_database()");
+        session.run("alter database \"" + name + "\" set timezone = 'Europe/Berlin'");
+        return made;
+    }();
+    return conninfo;
+}
+
+// open-outbox: three times.
+Schema without_zone() {
+    Schema schema = schemas().at(5);
+    const std::string zoned = "timestamptz";
+    for (std::size_t at = schema.definition.find(zoned); at != std::string::npos;
+         at = schema.definition.find(zoned, at)) {
+        schema.definition.replace(at, zoned.size(), "timestamp");
+    }
+    return schema;
+}
+
+TEST(TableTime, IsThatOfTheDatabaseWhereTheColumnHasNoZone) {
+    Outbox outbox(without_zone(), berlin());
+    outbox.write(1);
+    const auto store = outbox.open(eager());
+    Batch batch = claim(*store);
+    ASSERT_EQ(numbers(batch), std::vector<int>{1}) << "due by default now()";
+    EXPECT_EQ(
+        batch.envelopes[0].occurred_at,
+        std::chrono::sys_days(std::chrono::year(2026) / 1 / 1) - std::chrono::hours(1) +
+            std::chrono::milliseconds(1)
+    );
+    Settlement again;
+    again.fate = Fate::again;
+    again.attempts = 1;
+    again.due_at = batch.now + std::chrono::seconds(2);
+    ASSERT_TRUE(store->settle(std::move(batch), std::vector{again}));
+    const std::string near =
+        "between now()::timestamp - interval '10 s' and now()::timestamp + "
+        "interval '10 s'";
+    EXPECT_EQ(outbox.value("available_at " + near, 1), "t");
+    outbox.write(2);
+    finish(*store, claim(*store));
+    EXPECT_EQ(outbox.value("delivered_at " + near, 2), "t");
+}
+
+TEST(TableTime, AnOperatorIsToldWhichZoneIsMeant) {
+    const Outbox outbox(without_zone(), berlin());
+    const Result<SchemaVersion> version = outbox.admin(eager())->migrate();
+    ASSERT_TRUE(version);
+    bool told = false;
+    for (const std::string& remark : version->remarks) {
+        told = told || remark.find("Europe/Berlin") != std::string::npos;
+    }
+    EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace outrider
