@@ -116,6 +116,34 @@ TEST_P(TableClaim, TakesTheOldestFirstAndKeepsToItsLimits) {
     EXPECT_TRUE(small->full);
 }
 
+// What is stored compressed is larger when it goes out.
+TEST_P(TableClaim, CountsTheBytesThatGoOutAndNotThoseThatAreStored) {
+    const std::string column = GetParam().preset == "efcore"   ? "\"Payload\""
+                               : GetParam().preset == "onward" ? "\"Contents\""
+                                                               : "payload";
+    for (int n = 1; n <= 6; ++n) {
+        outbox.write(n);
+        const std::string payload =
+            "('{\"n\": " + std::to_string(n) + ", \"x\": \"' || repeat('y', 400000) || '\"}')";
+        const bool bytes = GetParam().preset == "open-outbox";
+        const bool json = GetParam().preset == "debezium" || GetParam().preset == "outbox-messages";
+        outbox.session.run(
+            "update " + GetParam().table + " set " + column + " = " +
+            (bytes ? "convert_to(" + payload + ", 'UTF8')" : payload + (json ? "::jsonb" : "")) +
+            " where " + outbox.where(n)
+        );
+    }
+    for (const Order order : {Order::key, Order::none, Order::global}) {
+        Destination destination = eager();
+        destination.order = order;
+        const auto store = outbox.open(destination);
+        const Batch batch = claim(*store);  // a mebibyte
+        EXPECT_EQ(numbers(batch), (Numbers{1, 2, 3}));
+        EXPECT_TRUE(batch.full);
+        EXPECT_GT(batch.envelopes.at(2).payload.size(), 400000U);
+    }
+}
+
 // The claim that everybody writes first: the same statement, but every session commits it by
 // itself, so the lock is gone before anybody publishes.
 TEST_P(TableClaim, OutsideATransactionTheSameStatementHandsARowOutTwice) {

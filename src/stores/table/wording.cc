@@ -111,11 +111,11 @@ std::string Wording::bytes() const {
 }
 
 // Without reading what is stored out of line: json counts as it is stored, which may be less.
-std::string Wording::size() const {
+std::string Wording::stored() const {
     const std::string& type = facts_.column(layout_.payload).type;
     const bool plain = type == "bytea" || type == "text" || type == "varchar";
     const std::string measure = plain ? "octet_length(" : "pg_column_size(";
-    return "coalesce(" + measure + column(layout_.payload) + "), 0)::bigint";
+    return "coalesce(" + measure + column(layout_.payload) + "), 0)";
 }
 
 std::string Wording::content_type() const {
@@ -307,7 +307,9 @@ Wording::Parts Wording::parts() const {
         {"type", text(layout_.type)},
         {"payload", payload()},
         {"bytes", bytes()},
-        {"size", size()},
+        {"stored", stored()},
+        {"raw", column(layout_.payload)},
+        {"sent", facts_.column(layout_.payload).type == "bytea" ? "n.raw" : "n.raw::text"},
         {"content_type", content_type()},
         {"headers", text(layout_.headers)},
         {"occurred", moment(layout_.created)},

@@ -63,7 +63,7 @@ private:
     [[nodiscard]] std::string message_id() const;
     [[nodiscard]] std::string payload() const;
     [[nodiscard]] std::string bytes() const;  // the payload as bytea
-    [[nodiscard]] std::string size() const;
+    [[nodiscard]] std::string stored() const;
     [[nodiscard]] std::string content_type() const;
     [[nodiscard]] std::string attempts() const;
     [[nodiscard]] std::string done() const;
