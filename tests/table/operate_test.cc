@@ -243,6 +243,22 @@ TEST_P(TableOperate, AdvisesTheIndexThatTheClaimUsesAndSaysWhatTheTableCannotGiv
     EXPECT_EQ(plan.find("\"Sort\""), std::string::npos) << plan;
 }
 
+TEST(TableAdvice, TheIndexOfAPartitionedTableCanBeMade) {
+    Schema schema = schemas().at(1);
+    schema.definition =
+        "create table outbox_events (id bigint not null, event_type text, aggregate_id text, "
+        "payload text, status text default 'PENDING', created_at timestamp) partition by range "
+        "(id); create table part_0 partition of outbox_events default";
+    const Outbox outbox(schema);
+    const auto admin = outbox.admin(eager());
+    outbox.session.run(admin->schema_text());
+    const Result<SchemaVersion> version = admin->migrate();
+    ASSERT_TRUE(version);
+    for (const std::string& remark : version->remarks) {
+        EXPECT_EQ(remark.find("create index"), std::string::npos) << remark;
+    }
+}
+
 // The order of a turn's statements, as the server saw them.
 TEST_P(TableOperate, TheServerSeesBeginBeforeTheClaimAndCommitAfterTheSettle) {
     static PostgresServer server("log_statement = all\nlog_line_prefix = '<%p> '\n");

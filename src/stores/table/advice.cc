@@ -11,8 +11,8 @@ using postgres::Rows;
 std::string index_statement(const Wording& wording) {
     const std::string pending = wording.pending("");
     const std::string where = pending == "true" ? "" : " where " + pending;
-    return "create index concurrently on " + wording.table() + " (" + wording.order("") + ")" +
-           where;
+    const std::string how = wording.facts().partitioned ? "" : "concurrently ";
+    return "create index " + how + "on " + wording.table() + " (" + wording.order("") + ")" + where;
 }
 
 namespace {
@@ -72,7 +72,8 @@ Result<std::vector<Advice>> advise(const postgres::Connection& connection, const
     if (!found->boolean(0, 0)) {
         all.push_back(
             {"no index gives the pending rows oldest first: every claim reads and sorts all of "
-             "them",
+             "them" +
+                 std::string(wording.facts().partitioned ? " (writers wait while it is made)" : ""),
              index_statement(wording)}
         );
     }

@@ -7,7 +7,8 @@
 
 namespace outrider::table {
 
-// The statement that makes the index which claims read by: pending rows, oldest first.
+// The statement that makes the index which claims read by: pending rows, oldest first. On a
+// partitioned table writers wait for it: PostgreSQL makes no index concurrently there.
 [[nodiscard]] std::string index_statement(const Wording& wording);
 
 // What an operator should know of a table, for a doctor to print.

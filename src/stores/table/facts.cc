@@ -236,10 +236,12 @@ Result<Facts> find_facts(const Connection& connection, const Layout& layout) {
     facts.schema = rows->bytes(0, kSchema);
     facts.table = rows->bytes(0, kName);
     facts.locks = rows->integer(0, kLocks);
+    const std::string_view kind = rows->bytes(0, kKind);
+    facts.partitioned = kind == "p";
     if (Result<void> read = read_columns(connection, facts); !read) return read.error();
     Complaints complaints;
-    const std::string_view kind = rows->bytes(0, kKind);
-    if (kind != "r" && kind != "p") complaints.add("it is no table (views cannot be relayed)");
+    if (kind != "r" && !facts.partitioned)
+        complaints.add("it is no table (views cannot be relayed)");
     for (const NamedColumn& named : named_columns(layout)) check_column(named, facts, complaints);
     check_id(layout, facts, complaints);
     check_permissions(*rows, layout, complaints);

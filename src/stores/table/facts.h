@@ -22,6 +22,7 @@ struct Facts {
     std::int64_t oid = 0;
     std::string schema;
     std::string table;
+    bool partitioned = false;
     std::map<std::string, Column, std::less<>> columns;
 
     // How many locks the server has room for, for everybody.
