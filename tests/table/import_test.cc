@@ -84,6 +84,22 @@ TEST_F(TableImport, AKeyInSeveralTopicsIsNotSplitUnasked) {
     EXPECT_EQ(logged(), (std::vector<int>{1, 2, 3}));
 }
 
+TEST_F(TableImport, ARowThatTheLogDoesNotTakeIsNamed) {
+    for (int n = 1; n <= 3; ++n) outbox.write(n);
+    outbox.session.run(
+        "update openoutbox_events set event_type = repeat('x', 100000) where " + outbox.where(2)
+    );
+    const Result<ImportReport> refused = import();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::correct);
+    EXPECT_NE(refused.error().text.find(outbox.id(2)), std::string::npos) << refused.error().text;
+    EXPECT_EQ(outbox.pending(), 3);
+    EXPECT_TRUE(logged().empty());
+    outbox.session.run("delete from openoutbox_events where " + outbox.where(2));
+    EXPECT_TRUE(import());
+    EXPECT_EQ(logged(), (std::vector<int>{1, 3}));
+}
+
 TEST_F(TableImport, WhereNobodyKeepsTheOrderOfKeysNothingIsRefused) {
     outbox.write(1, "a", "orders.placed");
     outbox.write(2, "a", "orders.paid");

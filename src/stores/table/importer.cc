@@ -24,7 +24,8 @@ public:
           parts_{
               {"log", std::move(log)},
               {"oid", std::to_string(wording.facts().oid)},
-              {"new_id", "new." + quote_name(wording.layout().id)}} {}
+              {"new_id", "new." + quote_name(wording.layout().id)},
+              {"one_id", "one." + quote_name(wording.layout().id)}} {}
 
     Result<ImportReport> run(const ImportWishes& wishes) {
         Result<ImportReport> report = try_run(wishes);
@@ -53,6 +54,21 @@ private:
                 "table first, or accept that with --order-per-topic; nothing was changed"};
     }
 
+    // The server names the limit that a row breaks, and not the row.
+    Error culprit(const Error& error) {
+        if (error.remedy != Remedy::correct) return error;
+        const Result<void> found =
+            connection_.run_script("rollback; begin; " + fill(sql::import_find) + "; rollback");
+        // It says so itself: a permission that is missing is no row's fault.
+        const bool names_row =
+            !found && found.error().text.find("the row with id ") != std::string::npos;
+        if (!names_row) return error;
+        return {
+            Remedy::correct,
+            found.error().text +
+                "\nChange, settle or delete it in the table; until then nothing is moved"};
+    }
+
     Result<ImportReport> try_run(const ImportWishes& wishes) {
         Result<void> locked = connection_.run_script(
             "begin; set local lock_timeout = '30s'; " + fill(sql::import_lock)
@@ -67,7 +83,7 @@ private:
         );
         if (!trigger) return trigger.error();
         const Result<Rows> moved = connection_.run(fill(sql::import_rows));
-        if (!moved) return moved.error();
+        if (!moved) return culprit(moved.error());
         const Result<Rows> settled = connection_.run(fill(sql::import_settle));
         if (!settled) return settled.error();
         if (moved->changed() != settled->changed()) {
