@@ -243,6 +243,29 @@ TEST_P(TableOperate, AdvisesTheIndexThatTheClaimUsesAndSaysWhatTheTableCannotGiv
     EXPECT_EQ(plan.find("\"Sort\""), std::string::npos) << plan;
 }
 
+TEST(TableAdvice, RowsWithAStatusThatMeansNothingAreFound) {
+    Outbox outbox(schemas().at(5));
+    for (int n = 1; n <= 4; ++n) outbox.write(n);
+    const auto odd = [&] {
+        const Result<std::vector<Finding>> findings = outbox.admin(eager())->examine();
+        std::string text;
+        for (const Finding& finding : *findings) {
+            if (finding.what.find("neither") != std::string::npos) text += finding.what;
+        }
+        return text;
+    };
+    outbox.session.run("update openoutbox_events set status = 'DEAD' where " + outbox.where(1));
+    outbox.session.run(
+        "update openoutbox_events set status = 'DELIVERED' where " + outbox.where(2)
+    );
+    EXPECT_EQ(odd(), "");
+    outbox.session.run(
+        "update openoutbox_events set status = 'DELIVERING' where " + outbox.where(3)
+    );
+    EXPECT_EQ(odd().find("1 rows are neither"), 0U) << odd();
+    EXPECT_NE(odd().find("DELIVERING"), std::string::npos) << odd();
+}
+
 TEST(TableAdvice, TheIndexOfAPartitionedTableCanBeMade) {
     Schema schema = schemas().at(1);
     schema.definition =

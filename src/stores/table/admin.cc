@@ -253,7 +253,25 @@ Result<std::vector<Finding>> TableAdmin::examine() {
     for (const std::string& remark : version->remarks) {
         findings.push_back({Gravity::hint, "table", remark, "see docs/existing-tables.md"});
     }
+    if (Result<void> added = add_odd_rows(findings); !added) return added.error();
     return findings;
+}
+
+Result<void> TableAdmin::add_odd_rows(std::vector<Finding>& findings) {
+    if (wording_.fill("{odd}") == "false") return {};
+    const Result<Rows> odd =
+        connection_.run(wording_.fill(sql::examine_odd), Parameters().add(kCountMax));
+    if (!odd) return odd.error();
+    const std::int64_t count = odd->integer(0, 0);
+    if (count == 0) return {};
+    findings.push_back(
+        {Gravity::hint,
+         "table",
+         std::to_string(count) + " rows are neither pending, delivered nor dead (such as '" +
+             std::string(odd->bytes(0, 1)) + "' in " + quote_name(wording_.layout().status) + ")",
+         "they are delivered once their status is '" + wording_.layout().status_pending + "'"}
+    );
+    return {};
 }
 
 Result<bool> TableAdmin::set_paused(std::string_view /*destination*/, bool paused) {

@@ -34,7 +34,7 @@ public:
         bool dry_run
     ) override;
 
-    // What migrate() remarks.
+    // What migrate() remarks, and rows whose status means nothing to us; reads the whole table.
     [[nodiscard]] Result<std::vector<Finding>> examine() override;
     [[nodiscard]] Result<Adoption> adopt(bool /*follow_promotions*/) override { return Adoption{}; }
     [[nodiscard]] Result<bool> set_paused(std::string_view destination, bool paused) override;
@@ -58,6 +58,7 @@ private:
           wording_(std::move(wording)),
           destinations_(std::move(destinations)) {}
 
+    [[nodiscard]] Result<void> add_odd_rows(std::vector<Finding>& findings);
     [[nodiscard]] Result<DestinationStatus> status(const Destination& destination);
     [[nodiscard]] Result<void> read_unrouted(
         const std::vector<Destination>& destinations,

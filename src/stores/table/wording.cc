@@ -321,6 +321,7 @@ Wording::Parts Wording::parts() const {
         {"pending", pending()},
         {"done", done()},
         {"odd", odd()},
+        {"status", text(layout_.status)},
         {"order", order()},
         {"settle", settle()},
         {"fail", fail()},
