@@ -4,43 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "brokers/nats/broker.h"
-#include "brokers/nats/classify.h"
-#include "brokers/nats/subject.h"
+#include "brokers/nats_fixture.h"
 #include "brokers/support/certificates.h"
 #include "brokers/support/complaints.h"
-#include "brokers/support/messages.h"
-#include "brokers/support/nats_server.h"
 
 namespace outrider::live {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-std::unique_ptr<Broker> open(const std::string& url) {
-    const Result<NatsOptions> options = parse_nats_url(url);
-    EXPECT_TRUE(options) << options.error().text;
-    return std::move(make_nats_broker(*options)->open()).value();
-}
-
-// Every test finds a server with one empty stream.
-class Nats : public ::testing::Test {
-protected:
-    Nats() {
-        const NatsClient client(nats_server().url());
-        client.delete_streams();
-        client.add_stream("SHOP", "shop.>");
-    }
-
-    static std::unique_ptr<Broker> open_with(const std::string& parameters) {
-        return open(nats_server().url() + "?target=shop.{topic}&" + parameters);
-    }
-    static std::unique_ptr<Broker> open_shop() { return open_with(""); }
-    static std::vector<NatsClient::Message> read() {
-        return NatsClient(nats_server().url()).read("SHOP");
-    }
-};
 
 TEST_F(Nats, PublishesAWholeBurst) {
     Messages messages;
@@ -66,16 +38,6 @@ TEST_F(Nats, SaysWhatItIs) {
     EXPECT_NE(facts.durability.find("one server"), std::string::npos) << facts.durability;
     EXPECT_NE(describe("stream=NONE").durability.find("not found"), std::string::npos);
     EXPECT_NE(describe("").durability.find("not known"), std::string::npos);
-}
-
-TEST_F(Nats, DropsWhatItHasAlready) {
-    const Messages messages = one();
-    const auto broker = open_shop();
-    expect_all(publish(*broker, messages));
-    expect_all(publish(*broker, messages));
-    const auto found = read();
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(header(found[0].get(), "Nats-Msg-Id"), messages.envelopes()[0].id.to_string());
 }
 
 TEST_F(Nats, WritesCloudEventsInBinaryMode) {
@@ -391,60 +353,6 @@ TEST_F(Nats, ShowsItsOwnCertificate) {
 TEST_F(Nats, RefusesAServerWithoutTlsWhenItWasAskedFor) {
     const std::string port = std::to_string(nats_server().port());
     EXPECT_FALSE(open("natss://127.0.0.1:" + port)->ping(in(seconds(5))));
-}
-
-TEST(NatsClassify, KnowsWhatIsWhose) {
-    EXPECT_EQ(nats::classify(400, 10054), Verdict::unacceptable);
-    EXPECT_EQ(nats::classify(400, 10097), Verdict::unacceptable);
-    EXPECT_EQ(nats::classify(503, 10008), Verdict::unanswered);
-    EXPECT_EQ(nats::classify(500, 10047), Verdict::unanswered);
-    EXPECT_EQ(nats::classify(503, 10076), Verdict::unanswered);
-    EXPECT_EQ(nats::classify(400, 10060), Verdict::refused);
-    EXPECT_EQ(nats::classify(503, 10077), Verdict::refused);
-    EXPECT_EQ(nats::classify(404, 10059), Verdict::refused);
-    EXPECT_EQ(nats::classify(400, 10109), Verdict::refused);
-    EXPECT_EQ(nats::classify(503, 1), Verdict::unanswered);
-    EXPECT_EQ(nats::classify(429, 1), Verdict::unanswered);
-    EXPECT_EQ(nats::classify(400, 1), Verdict::refused);
-    EXPECT_EQ(nats::classify(0, 0), Verdict::refused);
-}
-
-TEST(NatsAck, CountsOnlyWithStreamAndSequence) {
-    const auto verdict = [](std::string_view text, std::string_view stream = "") {
-        return nats::read_ack(text, stream)->verdict;
-    };
-    EXPECT_EQ(verdict(R"({"stream":"S","seq":1})"), Verdict::acknowledged);
-    EXPECT_EQ(verdict(R"({"stream":"S","seq":7,"duplicate":true})"), Verdict::acknowledged);
-    EXPECT_EQ(verdict(R"({"stream":"S","seq":0,"duplicate":true})"), Verdict::unanswered);
-    EXPECT_EQ(verdict(R"({"stream":"S","seq":"x"})"), Verdict::unanswered);
-    EXPECT_EQ(verdict(R"({"stream":"S","seq":1})", "T"), Verdict::refused);
-    EXPECT_EQ(verdict(R"({"stream":"S","seq":1})", "S"), Verdict::acknowledged);
-    EXPECT_EQ(
-        verdict(R"({"error":{"code":503,"err_code":10077,"description":"full"},"seq":0})"),
-        Verdict::refused
-    );
-    EXPECT_EQ(verdict(R"({"error":{"code":"?","err_code":[]}})"), Verdict::refused);
-    EXPECT_EQ(
-        verdict(R"( { "seq" : 3 , "x":[{"y":"]}"}], "stream" : "S" } )"), Verdict::acknowledged
-    );
-    for (const char* junk :
-         {"",
-          "+OK",
-          "[]",
-          "{}",
-          R"({"seq":1})",
-          R"({"stream":1,"seq":1})",
-          R"({"stream":"S","seq":1)",
-          R"({"stream":"S","seq":1}})",
-          R"({"stream":"S)",
-          R"({"stream":"S\)",
-          R"({"stream":"S",})",
-          R"({"a":[,"stream":"S","seq":1})",
-          "{\"a\":\"\\",
-          "{,}",
-          "{\"\":}"}) {
-        EXPECT_FALSE(nats::read_ack(junk, "")) << junk;
-    }
 }
 
 TEST(NatsUrl, ReadsOptions) {

@@ -80,7 +80,14 @@ private:
     ) {
         if (Result<void> ready = connect(deadline); !ready) return ready;
         Flight flight(
-            {*connection_, writer_, options_, envelopes, answers, deadline, ++bursts_count_}
+            {*connection_,
+             writer_,
+             options_,
+             renewals_,
+             envelopes,
+             answers,
+             deadline,
+             ++bursts_count_}
         );
         Result<void> made = flight.make();
         if (flight.was_denied()) connection_.reset();
@@ -89,6 +96,7 @@ private:
 
     const NatsOptions options_;
     Writer writer_;
+    Renewals renewals_;
     std::optional<Connection> connection_;
     std::size_t payload_bytes_max_ = 0;
     std::uint64_t bursts_count_ = 0;

@@ -56,20 +56,26 @@ Verdict classify(int code, int err_code) {
     return code >= kUnavailable || code == kTooMany ? Verdict::unanswered : Verdict::refused;
 }
 
-std::optional<Answer> read_ack(std::string_view text, std::string_view expected_stream) {
+std::optional<Ack> read_ack(std::string_view text, std::string_view expected_stream) {
     const std::optional<JsonObject> ack = JsonObject::parse(text);
     if (!ack) return std::nullopt;
-    if (const auto error = JsonObject::parse(ack->raw("error")); error) return read_error(*error);
-    const std::string stream = ack->text("stream");
-    const std::uint64_t sequence = ack->number("seq");
-    if (stream.empty()) return std::nullopt;
-    if (sequence == 0) {
-        return Answer{Verdict::unanswered, "JetStream acknowledged without a sequence"};
+    if (const auto error = JsonObject::parse(ack->raw("error")); error) {
+        return Ack{.answer = read_error(*error)};
     }
-    if (!expected_stream.empty() && stream != expected_stream) {
-        return Answer{Verdict::refused, "the stream " + stream + " took it, not the expected one"};
+    Ack found{
+        .answer = {Verdict::acknowledged, {}},
+        .stream = ack->text("stream"),
+        .sequence = ack->number("seq"),
+        .is_duplicate = ack->raw("duplicate") == "true"};
+    if (found.stream.empty()) return std::nullopt;
+    if (found.sequence == 0) {
+        return Ack{.answer = {Verdict::unanswered, "JetStream acknowledged without a sequence"}};
     }
-    return Answer{Verdict::acknowledged, {}};
+    if (!expected_stream.empty() && found.stream != expected_stream) {
+        std::string why = "the stream " + found.stream + " took it, not the expected one";
+        return Ack{.answer = {Verdict::refused, std::move(why)}};
+    }
+    return found;
 }
 
 }  // namespace outrider::nats

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,13 +13,21 @@ namespace outrider::nats {
 // HTTP). `unanswered`: the server as a whole cannot, and nobody is to be charged. Pure.
 [[nodiscard]] Verdict classify(int code, int err_code);
 
+// What came back for one message.
+struct Ack {
+    Answer answer;
+    std::string stream;
+    std::uint64_t sequence = 0;
+
+    // Acknowledged, but not stored by this publish: the stream remembers the id of the message that
+    // it gave the sequence to. It remembers longer than it keeps (purge, limits, consumers), and
+    // servers have said so of messages they never had. So this alone is no acknowledgement.
+    bool is_duplicate = false;
+};
+
 // Reads what came back for one message. Nothing: it is no answer of JetStream's. An
 // acknowledgement counts only if it names a stream, the expected one if there is such (empty: any),
-// and a sequence; so does the answer "duplicate", which servers have given for messages they did
-// not have. Pure.
-[[nodiscard]] std::optional<Answer> read_ack(
-    std::string_view text,
-    std::string_view expected_stream
-);
+// and a sequence. Pure.
+[[nodiscard]] std::optional<Ack> read_ack(std::string_view text, std::string_view expected_stream);
 
 }  // namespace outrider::nats

@@ -18,6 +18,8 @@ using Options = std::unique_ptr<natsOptions, Destroy<natsOptions, natsOptions_De
 constexpr std::int64_t kWriteMillis = 2000;
 constexpr int kBufferBytes = 128 << 10;
 
+constexpr std::string_view kApi = "$JS.API.";
+
 // Without a handler the library would print to standard error.
 void ignore_error(natsConnection*, natsSubscription*, natsStatus, void*) {
 }
@@ -150,6 +152,17 @@ natsStatus Connection::publish(natsMsg& message) {
     return natsConnection_PublishMsg(handle_.get(), &message);
 }
 
+natsStatus Connection::ask_later(
+    const std::string& question,
+    const std::string& body,
+    const std::string& reply
+) {
+    const std::string subject = std::string(kApi) + question;
+    return natsConnection_PublishRequestString(
+        handle_.get(), subject.c_str(), reply.c_str(), body.c_str()
+    );
+}
+
 Result<void> Connection::flush(Deadline deadline) {
     const int millis = wire::millis_left(deadline);
     const natsStatus status =
@@ -194,7 +207,11 @@ Result<std::string> Connection::greeting(const NatsOptions& options, Deadline de
 Result<std::string> Connection::ask(const std::string& question, Deadline deadline) {
     natsMsg* found = nullptr;
     const natsStatus status = natsConnection_RequestString(
-        &found, handle_.get(), ("$JS.API." + question).c_str(), "", wire::millis_left(deadline)
+        &found,
+        handle_.get(),
+        (std::string(kApi) + question).c_str(),
+        "",
+        wire::millis_left(deadline)
     );
     if (status != NATS_OK) return nats_error("no answer of JetStream", status);
     const Message reply(found);

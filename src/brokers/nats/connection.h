@@ -34,6 +34,13 @@ public:
     // Hands the message to the library. It is written to the socket at once, or by flush().
     [[nodiscard]] natsStatus publish(natsMsg& message);
 
+    // Asks JetStream like ask(), but its answer comes to `reply`, among all others.
+    [[nodiscard]] natsStatus ask_later(
+        const std::string& question,
+        const std::string& body,
+        const std::string& reply
+    );
+
     // Writes what was published and waits until the server has read all of it. By then it has said
     // which subjects nobody listens to, and which may not be used.
     [[nodiscard]] Result<void> flush(Deadline deadline);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "brokers/nats/classify.h"
+#include "brokers/nats/stored.h"
 #include "brokers/wire/answers.h"
 #include "core/clock.h"
 
@@ -24,12 +24,17 @@ constexpr Duration kSilence = std::chrono::milliseconds(20);
 
 constexpr std::string_view kStrange = "something that is not JetStream answered";
 
+constexpr std::size_t kSaidBytesMax = 200;
+
+// Marks an address where JetStream says what it has, not that it has it.
+constexpr char kLook = '?';
+
 }  // namespace
 
 Flight::Flight(Parts parts)
     : parts_(parts),
       address_(parts.connection.inbox() + std::to_string(parts.number) + "."),
-      open_(parts.envelopes.size(), false),
+      places_(parts.envelopes.size()),
       chains_(parts.envelopes) {
 }
 
@@ -61,7 +66,9 @@ Result<void> Flight::send(std::size_t place) {
     }
     const Envelope& envelope = parts_.envelopes[place];
     Answer& answer = parts_.answers[place];
-    const Message message = parts_.writer.write(envelope, address_ + std::to_string(place), answer);
+    const Message message = parts_.writer.write(
+        envelope, {address_ + std::to_string(place), deduplicates(place)}, answer
+    );
     if (message == nullptr) return {};
     const natsStatus status = parts_.connection.publish(*message);
     if (status == NATS_MAX_PAYLOAD) {
@@ -69,10 +76,15 @@ Result<void> Flight::send(std::size_t place) {
         return {};
     }
     if (status != NATS_OK) return nats_error("cannot publish", status);
-    open_[place] = true;
+    places_[place].is_open = true;
     open_count_ += 1;
     open_bytes_ += envelope.payload.size();
+    is_flushed_ = false;
     return {};
+}
+
+bool Flight::deduplicates(std::size_t place) const {
+    return parts_.options.deduplicate && !places_[place].is_renewed;
 }
 
 Deadline Flight::patience(Duration wait) const {
@@ -82,79 +94,149 @@ Deadline Flight::patience(Duration wait) const {
 // Everything is at the server then, and it has complained if it wanted to.
 Result<void> Flight::flush() {
     Result<void> read = parts_.connection.flush(patience(parts_.options.ack_wait));
-    if (read) refuse_denied();
+    is_flushed_ = read.has_value();
+    if (read) heed_denial();
     return read;
 }
 
 Result<void> Flight::drain(std::size_t waiting_max) {
     if (open_count_ == 0) return {};
-    bool flushed = false;
     if (waiting() < kStream) {
         if (Result<void> read = flush(); !read) return read;
-        flushed = true;
     }
     while (waiting() > waiting_max) {
         Message reply;
-        const Deadline until = patience(flushed ? parts_.options.ack_wait : kSilence);
+        const Deadline until = patience(is_flushed_ ? parts_.options.ack_wait : kSilence);
         const Result<Connection::Found> found = parts_.connection.next(reply, until);
-        if (!found && flushed) return found.error();
+        if (!found && is_flushed_) return found.error();
         if (!found) {
             if (Result<void> read = flush(); !read) return read;
-            flushed = true;
         } else if (*found == Connection::Found::nobody) {
             nobody_ += 1;
-        } else {
-            take(*reply);
+        } else if (Result<void> taken = take(*reply); !taken) {
+            return taken;
         }
     }
     refuse_unheard();
     return {};
 }
 
-void Flight::take(natsMsg& reply) {
-    const std::string_view subject = natsMsg_GetSubject(&reply);
-    if (!subject.starts_with(address_)) return;  // of an earlier burst
-    const std::string_view number = subject.substr(address_.size());
-    std::size_t place = open_.size();
-    std::from_chars(number.data(), number.data() + number.size(), place);
-    if (place >= open_.size() || !open_[place]) return;  // the second answer to one message
+Result<void> Flight::take(natsMsg& reply) {
+    std::string_view subject = natsMsg_GetSubject(&reply);
+    if (!subject.starts_with(address_)) return {};  // of an earlier burst
+    subject.remove_prefix(address_.size());
+    const bool is_look = subject.starts_with(kLook);
+    if (is_look) subject.remove_prefix(1);
+    std::size_t place = places_.size();
+    std::from_chars(subject.data(), subject.data() + subject.size(), place);
+    // The second answer to one message.
+    if (place >= places_.size() || !places_[place].is_open) return {};
+    if (is_look != places_[place].is_looked_for) return {};
     const std::string_view text(
         natsMsg_GetData(&reply), static_cast<std::size_t>(natsMsg_GetDataLength(&reply))
     );
-    std::optional<Answer> answer = read_ack(text, parts_.options.stream);
-    if (answer) {
-        close(place, std::move(*answer));
-    } else {
-        // The true answer may still come: it stays open.
-        parts_.answers[place].reason = kStrange;
+    if (is_look) {
+        take_stored(place, text);
+        return {};
     }
+    std::optional<Ack> ack = read_ack(text, parts_.options.stream);
+    if (ack) return take_ack(place, std::move(*ack));
+    // The true answer may still come: it stays open.
+    parts_.answers[place].reason = kStrange;
+    return {};
 }
 
-void Flight::close(std::size_t place, Answer answer) {
-    if (answer.verdict == Verdict::acknowledged) chains_.acknowledged(place);
-    parts_.answers[place] = std::move(answer);
-    open_[place] = false;
+Result<void> Flight::take_ack(std::size_t place, Ack ack) {
+    const bool is_taken = ack.answer.verdict == Verdict::acknowledged;
+    if (is_taken && ack.is_duplicate) return look_for(place, ack);
+    if (is_taken && places_[place].is_renewed) {
+        parts_.renewals.remember(parts_.envelopes[place].order_key, ack.sequence);
+    }
+    close(place, std::move(ack.answer));
+    return {};
+}
+
+// A stream that says "duplicate" may have lost the message since, or have taken another for it.
+// Only what it holds counts.
+Result<void> Flight::look_for(std::size_t place, const Ack& ack) {
+    if (!deduplicates(place)) {
+        close(place, {Verdict::unanswered, "JetStream called it a duplicate, but it has no id"});
+        return {};
+    }
+    if (parts_.renewals.is_overtaken(parts_.envelopes[place].order_key, ack.sequence)) {
+        renew(place);
+        return {};
+    }
+    const natsStatus status = parts_.connection.ask_later(
+        stored_question(ack.stream),
+        stored_body(ack.sequence),
+        address_ + kLook + std::to_string(place)
+    );
+    if (status != NATS_OK) return nats_error("cannot ask JetStream", status);
+    places_[place].is_looked_for = true;
+    is_flushed_ = false;
+    return {};
+}
+
+void Flight::take_stored(std::size_t place, std::string_view text) {
+    const std::string id = parts_.writer.dedup_id_of(parts_.envelopes[place]);
+    switch (read_stored(text, id)) {
+        case Stored::there:
+            return close(place, {Verdict::acknowledged, {}});
+        case Stored::gone:
+            return renew(place);
+        case Stored::unknown:
+            break;
+    }
+    const std::string said(text.substr(0, kSaidBytesMax));
+    close(place, {Verdict::unanswered, "JetStream called it a duplicate, but said: " + said});
+}
+
+void Flight::leave(std::size_t place) {
+    places_[place].is_open = false;
+    places_[place].is_looked_for = false;
     open_count_ -= 1;
     open_bytes_ -= parts_.envelopes[place].payload.size();
 }
 
+void Flight::renew(std::size_t place) {
+    leave(place);
+    places_[place].is_renewed = true;
+    chains_.again(place);
+}
+
+void Flight::close(std::size_t place, Answer answer) {
+    leave(place);
+    if (answer.verdict == Verdict::acknowledged) chains_.acknowledged(place);
+    parts_.answers[place] = std::move(answer);
+}
+
 // Somebody else listens to the subject, and no stream does: an operator can mend that.
 void Flight::refuse_strange() {
-    for (std::size_t place = 0; place < open_.size(); ++place) {
-        if (open_[place] && parts_.answers[place].reason == kStrange) {
+    for (std::size_t place = 0; place < places_.size(); ++place) {
+        if (places_[place].is_open && parts_.answers[place].reason == kStrange) {
             close(place, {Verdict::refused, std::string(kStrange)});
         }
     }
 }
 
-// The server names the subject of the last publish that it did not permit. Others, if there are
-// any, stay unanswered; the relay then offers them one at a time.
-void Flight::refuse_denied() {
+// Who may not look at what a stream has, cannot know that it has the message.
+void Flight::heed_denial() {
     const std::string denial = parts_.connection.denial();
     if (denial.empty()) return;
     was_denied_ = true;
-    for (std::size_t place = 0; place < open_.size(); ++place) {
-        if (!open_[place]) continue;
+    refuse_denied(denial);
+    if (denial.find(stored_question("")) == std::string::npos) return;
+    for (std::size_t place = 0; place < places_.size(); ++place) {
+        if (places_[place].is_looked_for) renew(place);
+    }
+}
+
+// The server names the subject of the last publish that it did not permit. Others, if there are
+// any, stay unanswered; the relay then offers them one at a time.
+void Flight::refuse_denied(const std::string& denial) {
+    for (std::size_t place = 0; place < places_.size(); ++place) {
+        if (!places_[place].is_open) continue;
         const std::string& subject = parts_.writer.subject_of(parts_.envelopes[place]);
         if (denial.find("\"" + subject + "\"") == std::string::npos) continue;
         close(place, {Verdict::refused, "NATS said: " + denial});
@@ -165,8 +247,8 @@ void Flight::refuse_denied() {
 // the messages left, it is clear whose they are.
 void Flight::refuse_unheard() {
     if (waiting() > 0) return;
-    for (std::size_t place = 0; place < open_.size(); ++place) {
-        if (!open_[place]) continue;
+    for (std::size_t place = 0; place < places_.size(); ++place) {
+        if (!places_[place].is_open) continue;
         const std::string& subject = parts_.writer.subject_of(parts_.envelopes[place]);
         close(place, {Verdict::refused, "no stream takes the subject " + subject});
     }

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "brokers/nats/classify.h"
 #include "brokers/nats/connection.h"
+#include "brokers/nats/renewals.h"
 #include "brokers/nats/writer.h"
 #include "brokers/wire/chains.h"
 #include "core/batch.h"
@@ -22,6 +24,7 @@ public:
         Connection& connection;
         Writer& writer;
         const NatsOptions& options;
+        Renewals& renewals;
         std::span<const Envelope> envelopes;
         std::span<Answer> answers;
         Deadline deadline;
@@ -38,6 +41,12 @@ public:
     [[nodiscard]] bool was_denied() const { return was_denied_; }
 
 private:
+    struct Place {
+        bool is_open = false;        // published, and not answered yet
+        bool is_looked_for = false;  // called a duplicate: JetStream is asked for what it has
+        bool is_renewed = false;     // what it has is not this message: published without an id
+    };
+
     [[nodiscard]] Result<void> publish_all();
     [[nodiscard]] Result<void> send(std::size_t place);
     [[nodiscard]] Result<void> drain(std::size_t waiting_max);
@@ -45,19 +54,27 @@ private:
     [[nodiscard]] Deadline patience(Duration wait) const;
     [[nodiscard]] std::size_t waiting() const { return open_count_ - nobody_; }
     [[nodiscard]] bool is_full() const;
-    void take(natsMsg& reply);
+    [[nodiscard]] bool deduplicates(std::size_t place) const;
+    [[nodiscard]] Result<void> take(natsMsg& reply);
+    [[nodiscard]] Result<void> take_ack(std::size_t place, Ack ack);
+    [[nodiscard]] Result<void> look_for(std::size_t place, const Ack& ack);
+    void take_stored(std::size_t place, std::string_view text);
+    void leave(std::size_t place);
+    void renew(std::size_t place);
     void close(std::size_t place, Answer answer);
-    void refuse_denied();
+    void heed_denial();
+    void refuse_denied(const std::string& denial);
     void refuse_strange();
     void refuse_unheard();
 
     Parts parts_;
-    std::string address_;     // of this burst's replies
-    std::vector<bool> open_;  // published, and not answered yet
+    std::string address_;  // of this burst's replies
+    std::vector<Place> places_;
     wire::Chains chains_;
     std::size_t open_count_ = 0;
     std::size_t open_bytes_ = 0;
-    std::size_t nobody_ = 0;  // how many of the open ones have a subject that nobody listens to
+    std::size_t nobody_ = 0;   // how many of the open ones have a subject that nobody listens to
+    bool is_flushed_ = false;  // nothing was sent since the server has read everything
     bool was_denied_ = false;
 };
 

@@ -16,7 +16,11 @@ const std::string& Writer::subject_of(const Envelope& envelope) {
     return subject_;
 }
 
-Message Writer::write(const Envelope& envelope, const std::string& reply, Answer& flaw) {
+std::string Writer::dedup_id_of(const Envelope& envelope) {
+    return envelope.id.to_string() + "/" + subject_of(envelope);
+}
+
+Message Writer::write(const Envelope& envelope, const Terms& terms, Answer& flaw) {
     const std::string& subject = subject_of(envelope);
     if (const std::string_view wrong = flaw_of(subject); !wrong.empty()) {
         // An operator can mend it with another target.
@@ -28,7 +32,7 @@ Message Writer::write(const Envelope& envelope, const std::string& reply, Answer
     const natsStatus status = natsMsg_Create(
         &made,
         subject.c_str(),
-        reply.c_str(),
+        terms.reply.c_str(),
         encoded_.payload.data(),
         static_cast<int>(encoded_.payload.size())
     );
@@ -37,11 +41,12 @@ Message Writer::write(const Envelope& envelope, const std::string& reply, Answer
         flaw.reason = nats_error("cannot make a message", status).text;
         return nullptr;
     }
-    if (!add_headers(made, envelope, flaw)) return nullptr;
+    if (!add_headers(made, flaw)) return nullptr;
+    if (terms.deduplicate && !add(made, "Nats-Msg-Id", dedup_id_of(envelope))) return nullptr;
     return message;
 }
 
-bool Writer::add_headers(natsMsg* message, const Envelope& envelope, Answer& flaw) {
+bool Writer::add_headers(natsMsg* message, Answer& flaw) {
     for (const HeaderView& header : encoded_.headers) {
         if (std::string wrong = flaw_of(header); !wrong.empty()) {
             flaw = {Verdict::unacceptable, std::move(wrong)};
@@ -49,11 +54,13 @@ bool Writer::add_headers(natsMsg* message, const Envelope& envelope, Answer& fla
         }
         if (!add(message, header.name, header.value)) return false;
     }
-    if (options_.deduplicate && !add(message, "Nats-Msg-Id", envelope.id.to_string())) return false;
     if (!options_.stream.empty() && !add(message, "Nats-Expected-Stream", options_.stream)) {
         return false;
     }
-    if (encoded_.content_type.empty()) return true;
+    return encoded_.content_type.empty() || add_content_type(message);
+}
+
+bool Writer::add_content_type(natsMsg* message) {
     const bool is_binary = options_.wire.format == wire::Format::cloudevents_binary;
     return add(
         message,

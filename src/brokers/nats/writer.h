@@ -19,11 +19,22 @@ public:
     // The subject that the message goes to. Lives until the next call.
     [[nodiscard]] const std::string& subject_of(const Envelope& envelope);
 
-    // The message, to be answered at `reply`. Null: it cannot be one, and `flaw` says why.
-    [[nodiscard]] Message write(const Envelope& envelope, const std::string& reply, Answer& flaw);
+    // What a stream recognises the message by: its id and its subject, since several destinations
+    // may lead into one stream, each with a copy of its own.
+    [[nodiscard]] std::string dedup_id_of(const Envelope& envelope);
+
+    // Where the answer goes, and whether the stream may drop the message if it has it already.
+    struct Terms {
+        std::string reply;
+        bool deduplicate = false;
+    };
+
+    // The message. Null: it cannot be one, and `flaw` says why.
+    [[nodiscard]] Message write(const Envelope& envelope, const Terms& terms, Answer& flaw);
 
 private:
-    [[nodiscard]] bool add_headers(natsMsg* message, const Envelope& envelope, Answer& flaw);
+    [[nodiscard]] bool add_headers(natsMsg* message, Answer& flaw);
+    [[nodiscard]] bool add_content_type(natsMsg* message);
     [[nodiscard]] bool add(natsMsg* message, std::string_view name, std::string_view value);
 
     const NatsOptions options_;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace outrider::nats {
+
+// Where JetStream is asked for a message of a stream, and what for.
+[[nodiscard]] std::string stored_question(std::string_view stream);
+[[nodiscard]] std::string stored_body(std::uint64_t sequence);
+
+enum class Stored : std::uint8_t {
+    unknown,  // it did not say
+    there,    // the message with this Nats-Msg-Id
+    gone,     // no message, or another one
+};
+
+// What JetStream's answer to that question says about the message that was published with this
+// Nats-Msg-Id. Pure.
+[[nodiscard]] Stored read_stored(std::string_view text, std::string_view dedup_id);
+
+}  // namespace outrider::nats
