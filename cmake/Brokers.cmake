@@ -72,8 +72,8 @@ outrider_broker(
 outrider_broker(
     nats "NATS JetStream (cnats)"
     NEEDS CNATS_FOUND
-    SOURCES broker.cc classify.cc connection.cc facts.cc flight.cc json.cc options.cc renewals.cc stored.cc subject.cc
-            writer.cc
+    SOURCES broker.cc classify.cc connection.cc facts.cc flight.cc json.cc options.cc renewals.cc stored.cc streams.cc
+            subject.cc writer.cc
     LIBRARIES PkgConfig::CNATS
 )
 

@@ -7,6 +7,7 @@
 #include "brokers/nats/connection.h"
 #include "brokers/nats/facts.h"
 #include "brokers/nats/flight.h"
+#include "brokers/nats/streams.h"
 #include "brokers/nats/subject.h"
 #include "brokers/nats/writer.h"
 #include "brokers/wire/answers.h"
@@ -40,7 +41,7 @@ public:
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {
         if (Result<void> ready = connect(deadline); !ready) return ready;
-        Result<void> answer = connection_->flush(deadline);
+        Result<void> answer = ask_for_account(deadline);
         if (!answer) connection_.reset();
         return answer;
     }
@@ -56,7 +57,7 @@ public:
             "is not known without ?stream=";
         if (options_.stream.empty()) return facts;
         const Result<std::string> stream =
-            connection_->ask("STREAM.INFO." + options_.stream, deadline);
+            connection_->ask("STREAM.INFO." + options_.stream, "", deadline);
         if (!stream) return stream.error();
         facts.durability = durability_of(*stream, options_.stream);
         return facts;
@@ -71,6 +72,15 @@ private:
         connection_.emplace(std::move(opened).value());
         payload_bytes_max_ = connection_->message_bytes_max();
         return {};
+    }
+
+    // NATS without JetStream takes messages and keeps none. Who may not ask, learns it when the
+    // first message is not acknowledged.
+    Result<void> ask_for_account(Deadline deadline) {
+        const Result<std::string> account = connection_->ask(kAccountQuestion, "", deadline);
+        if (account) return read_account(*account);
+        if (account.error().native_code == NATS_NOT_PERMITTED) return {};
+        return account.error();
     }
 
     Result<void> offer(

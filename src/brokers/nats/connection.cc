@@ -135,17 +135,28 @@ Result<Connection> Connection::open_one(
     natsStatus status = natsConnection_Connect(&connected, settings->get());
     if (status != NATS_OK) return nats_error(what, status);
     Handle handle(connected);
-    char* inbox = nullptr;
-    status = natsInbox_Create(&inbox);
-    if (status != NATS_OK) return nats_error(what, status);
-    const std::unique_ptr<char, Destroy<char, natsInbox_Destroy>> owned(inbox);
-    const std::string prefix = std::string(inbox) + ".";
+    std::string inbox;
+    Result<Subscription> replies = listen(connected, ".>", inbox);
+    if (!replies) return Error{Remedy::wait, what + ": " + replies.error().text};
+    return Connection(std::move(handle), std::move(replies).value(), inbox + ".");
+}
+
+Result<Connection::Subscription> Connection::listen(
+    natsConnection* connection,
+    std::string_view tail,
+    std::string& inbox
+) {
+    char* made = nullptr;
+    natsStatus status = natsInbox_Create(&made);
+    if (status != NATS_OK) return nats_error("no inbox", status);
+    const std::unique_ptr<char, Destroy<char, natsInbox_Destroy>> owned(made);
+    inbox = made;
     natsSubscription* subscribed = nullptr;
-    status = natsConnection_SubscribeSync(&subscribed, connected, (prefix + ">").c_str());
-    if (status != NATS_OK) return nats_error(what, status);
-    Subscription replies(subscribed);
+    const std::string subject = inbox + std::string(tail);
+    status = natsConnection_SubscribeSync(&subscribed, connection, subject.c_str());
+    if (status != NATS_OK) return nats_error("no inbox", status);
     natsSubscription_SetPendingLimits(subscribed, -1, -1);
-    return Connection(std::move(handle), std::move(replies), prefix);
+    return Subscription(subscribed);
 }
 
 natsStatus Connection::publish(natsMsg& message) {
@@ -204,15 +215,28 @@ Result<std::string> Connection::greeting(const NatsOptions& options, Deadline de
     return found;
 }
 
-Result<std::string> Connection::ask(const std::string& question, Deadline deadline) {
+// Not the library's own request: a server that does not permit it stays silent otherwise, and the
+// whole deadline would be waited out.
+Result<std::string> Connection::ask(
+    const std::string& question,
+    const std::string& body,
+    Deadline deadline
+) {
+    std::string inbox;
+    const Result<Subscription> replies = listen(handle_.get(), "", inbox);
+    if (!replies) return replies.error();
+    natsStatus status = ask_later(question, body, inbox);
+    if (status != NATS_OK) return nats_error("cannot ask JetStream", status);
+    if (Result<void> read = flush(deadline); !read) return read.error();
+    const std::string subject = std::string(kApi) + question;
+    if (const std::string text = denial(); text.find(subject) != std::string::npos) {
+        return Error{Remedy::correct, "JetStream may not be asked: " + text, NATS_NOT_PERMITTED};
+    }
     natsMsg* found = nullptr;
-    const natsStatus status = natsConnection_RequestString(
-        &found,
-        handle_.get(),
-        (std::string(kApi) + question).c_str(),
-        "",
-        wire::millis_left(deadline)
-    );
+    status = natsSubscription_NextMsg(&found, replies->get(), wire::millis_left(deadline));
+    if (status == NATS_NO_RESPONDERS) {
+        return Error{Remedy::wait, "JetStream is off: nobody answers " + question, status};
+    }
     if (status != NATS_OK) return nats_error("no answer of JetStream", status);
     const Message reply(found);
     return std::string(

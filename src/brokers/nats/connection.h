@@ -61,8 +61,13 @@ public:
         Deadline deadline
     );
 
-    // Asks JetStream, e.g. "STREAM.INFO.orders", and comes back with its JSON.
-    [[nodiscard]] Result<std::string> ask(const std::string& question, Deadline deadline);
+    // Asks JetStream, e.g. "STREAM.INFO.orders", and comes back with its JSON. The error's native
+    // code is NATS_NOT_PERMITTED if the user may not ask.
+    [[nodiscard]] Result<std::string> ask(
+        const std::string& question,
+        const std::string& body,
+        Deadline deadline
+    );
 
     [[nodiscard]] bool is_closed() const;
 
@@ -75,6 +80,13 @@ private:
         std::unique_ptr<natsSubscription, Destroy<natsSubscription, natsSubscription_Destroy>>;
 
     Connection(Handle handle, Subscription replies, std::string inbox);
+
+    // A subscription to a new inbox, whose subject goes to `inbox`.
+    [[nodiscard]] static Result<Subscription> listen(
+        natsConnection* connection,
+        std::string_view tail,
+        std::string& inbox
+    );
 
     [[nodiscard]] static Result<Connection> open_one(
         const NatsOptions& options,

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "brokers/nats/stored.h"
+#include "brokers/nats/streams.h"
 #include "brokers/wire/answers.h"
 #include "core/clock.h"
 
@@ -44,7 +45,6 @@ bool Flight::is_full() const {
 
 Result<void> Flight::make() {
     Result<void> made = publish_all();
-    if (!made) refuse_strange();
     if (made) wire::explain(parts_.answers, wire::kBehind);
     return made;
 }
@@ -91,6 +91,14 @@ Deadline Flight::patience(Duration wait) const {
     return std::min(parts_.deadline, SystemClock().now() + wait);
 }
 
+// Once everything is at the server it may be silent for ack_wait, but some of the time is left to
+// ask why.
+Deadline Flight::silence_end() const {
+    if (!is_flushed_) return patience(kSilence);
+    const Duration left = parts_.deadline - SystemClock().now();
+    return patience(std::min<Duration>(parts_.options.ack_wait, left * 3 / 4));
+}
+
 // Everything is at the server then, and it has complained if it wanted to.
 Result<void> Flight::flush() {
     Result<void> read = parts_.connection.flush(patience(parts_.options.ack_wait));
@@ -106,9 +114,8 @@ Result<void> Flight::drain(std::size_t waiting_max) {
     }
     while (waiting() > waiting_max) {
         Message reply;
-        const Deadline until = patience(is_flushed_ ? parts_.options.ack_wait : kSilence);
-        const Result<Connection::Found> found = parts_.connection.next(reply, until);
-        if (!found && is_flushed_) return found.error();
+        const Result<Connection::Found> found = parts_.connection.next(reply, silence_end());
+        if (!found && is_flushed_) return explain_silence(found.error());
         if (!found) {
             if (Result<void> read = flush(); !read) return read;
         } else if (*found == Connection::Found::nobody) {
@@ -117,8 +124,7 @@ Result<void> Flight::drain(std::size_t waiting_max) {
             return taken;
         }
     }
-    refuse_unheard();
-    return {};
+    return waiting() > 0 ? Result<void>() : answer_unheard();
 }
 
 Result<void> Flight::take(natsMsg& reply) {
@@ -211,15 +217,6 @@ void Flight::close(std::size_t place, Answer answer) {
     parts_.answers[place] = std::move(answer);
 }
 
-// Somebody else listens to the subject, and no stream does: an operator can mend that.
-void Flight::refuse_strange() {
-    for (std::size_t place = 0; place < places_.size(); ++place) {
-        if (places_[place].is_open && parts_.answers[place].reason == kStrange) {
-            close(place, {Verdict::refused, std::string(kStrange)});
-        }
-    }
-}
-
 // Who may not look at what a stream has, cannot know that it has the message.
 void Flight::heed_denial() {
     const std::string denial = parts_.connection.denial();
@@ -243,16 +240,56 @@ void Flight::refuse_denied(const std::string& denial) {
     }
 }
 
+// The server is there, but owes acknowledgements. A subject that no stream takes has none if
+// somebody else listens to it: that an operator can mend. If this is true of all that are open,
+// nothing is owed, and the burst goes on.
+Result<void> Flight::explain_silence(const Error& silence) {
+    owes_ = false;
+    if (Result<void> answered = answer_unheard(); !answered) return answered;
+    return owes_ ? Result<void>(silence) : Result<void>();
+}
+
 // Every message has exactly one answer. Once those that do not say whose they are, are as many as
-// the messages left, it is clear whose they are.
-void Flight::refuse_unheard() {
-    if (waiting() > 0) return;
+// the messages left, it is clear whose they are. Nobody hears a subject that no stream takes, but
+// also one whose stream has no leader: only JetStream itself knows.
+Result<void> Flight::answer_unheard() {
     for (std::size_t place = 0; place < places_.size(); ++place) {
         if (!places_[place].is_open) continue;
-        const std::string& subject = parts_.writer.subject_of(parts_.envelopes[place]);
-        close(place, {Verdict::refused, "no stream takes the subject " + subject});
+        if (Result<void> answered = answer_by_stream(place); !answered) return answered;
     }
     nobody_ = 0;
+    return {};
+}
+
+Result<void> Flight::answer_by_stream(std::size_t place) {
+    const std::string subject = parts_.writer.subject_of(parts_.envelopes[place]);
+    const Result<std::string> stream = stream_of(subject);
+    if (!stream) return stream.error();
+    if (stream->empty()) {
+        const bool is_strange = parts_.answers[place].reason == kStrange;
+        const std::string who = is_strange ? std::string(kStrange) + ", and " : "";
+        close(place, {Verdict::refused, who + "no stream takes the subject " + subject});
+        return {};
+    }
+    owes_ = true;
+    close(
+        place,
+        {Verdict::unanswered,
+         "the stream " + *stream + " takes " + subject +
+             ", but does not acknowledge it: it has no leader now, or no_ack"}
+    );
+    return {};
+}
+
+Result<std::string> Flight::stream_of(const std::string& subject) {
+    if (const auto known = streams_.find(subject); known != streams_.end()) return known->second;
+    const Result<std::string> reply = parts_.connection.ask(
+        kStreamsQuestion, streams_body(subject), patience(parts_.options.ack_wait)
+    );
+    if (!reply) return reply.error();
+    Result<std::string> stream = read_streams(*reply);
+    if (stream) streams_.emplace(subject, *stream);
+    return stream;
 }
 
 }  // namespace outrider::nats

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "brokers/nats/classify.h"
@@ -52,6 +53,7 @@ private:
     [[nodiscard]] Result<void> drain(std::size_t waiting_max);
     [[nodiscard]] Result<void> flush();
     [[nodiscard]] Deadline patience(Duration wait) const;
+    [[nodiscard]] Deadline silence_end() const;
     [[nodiscard]] std::size_t waiting() const { return open_count_ - nobody_; }
     [[nodiscard]] bool is_full() const;
     [[nodiscard]] bool deduplicates(std::size_t place) const;
@@ -64,17 +66,21 @@ private:
     void close(std::size_t place, Answer answer);
     void heed_denial();
     void refuse_denied(const std::string& denial);
-    void refuse_strange();
-    void refuse_unheard();
+    [[nodiscard]] Result<void> explain_silence(const Error& silence);
+    [[nodiscard]] Result<void> answer_unheard();
+    [[nodiscard]] Result<void> answer_by_stream(std::size_t place);
+    [[nodiscard]] Result<std::string> stream_of(const std::string& subject);
 
     Parts parts_;
     std::string address_;  // of this burst's replies
     std::vector<Place> places_;
     wire::Chains chains_;
+    std::unordered_map<std::string, std::string> streams_;  // by subject, where they were asked for
     std::size_t open_count_ = 0;
     std::size_t open_bytes_ = 0;
     std::size_t nobody_ = 0;   // how many of the open ones have a subject that nobody listens to
     bool is_flushed_ = false;  // nothing was sent since the server has read everything
+    bool owes_ = false;        // a stream takes a message, and does not acknowledge it
     bool was_denied_ = false;
 };
 

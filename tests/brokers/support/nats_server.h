@@ -1,7 +1,11 @@
 #pragma once
 
+#include <array>
 #include <csignal>
+#include <cstring>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,7 +58,14 @@ public:
     void add_stream(
         const std::string& name,
         const std::string& subject,
-        void (*change)(jsStreamConfig&) = nullptr
+        const std::function<void(jsStreamConfig&)>& change = {}
+    ) const {
+        ASSERT_EQ(try_add_stream(name, subject, change), NATS_OK) << nats_GetLastError(nullptr);
+    }
+    [[nodiscard]] natsStatus try_add_stream(
+        const std::string& name,
+        const std::string& subject,
+        const std::function<void(jsStreamConfig&)>& change
     ) const {
         jsStreamConfig config;
         jsStreamConfig_Init(&config);
@@ -62,9 +73,19 @@ public:
         const char* subjects[] = {subject.c_str()};
         config.Subjects = subjects;
         config.SubjectsLen = 1;
-        if (change != nullptr) change(config);
-        ASSERT_EQ(js_AddStream(nullptr, context_, &config, nullptr, nullptr), NATS_OK)
-            << nats_GetLastError(nullptr);
+        if (change) change(config);
+        return js_AddStream(nullptr, context_, &config, nullptr, nullptr);
+    }
+
+    // The server that leads a stream of a cluster.
+    [[nodiscard]] std::string leader_of(const std::string& stream) const {
+        jsStreamInfo* info = nullptr;
+        js_GetStreamInfo(&info, context_, stream.c_str(), nullptr, nullptr);
+        if (info == nullptr) return {};
+        const bool has_one = info->Cluster != nullptr && info->Cluster->Leader != nullptr;
+        std::string leader = has_one ? info->Cluster->Leader : "";
+        jsStreamInfo_Destroy(info);
+        return leader;
     }
 
     void delete_streams() const {
@@ -141,6 +162,9 @@ public:
         start();
     }
 
+    // From its next start on.
+    void set_jetstream(bool is_on) { has_jetstream_ = is_on; }
+
     // On the port it had, if it had one.
     void start() {
         for (int tries = 0; tries < 5; ++tries) {
@@ -167,26 +191,76 @@ public:
 
 private:
     [[nodiscard]] Command command() const {
-        return {
-            {"nats-server",
-             "-js",
-             "-sd",
-             folder_.path().string(),
-             "-a",
-             "127.0.0.1",
-             "-p",
-             std::to_string(port_),
-             "-c",
-             folder_.file("conf")},
-            {},
-            folder_.file("log")};
+        std::vector<std::string> words = {
+            "nats-server",
+            "-a",
+            "127.0.0.1",
+            "-p",
+            std::to_string(port_),
+            "-c",
+            folder_.file("conf")};
+        if (has_jetstream_) {
+            words.insert(words.end(), {"-js", "-sd", folder_.path().string()});
+        }
+        return {std::move(words), {}, folder_.file("log")};
     }
 
     TempFolder folder_;
     std::optional<std::string> login_;
     std::uint16_t port_ = 0;
     bool was_up_ = false;
+    bool has_jetstream_ = true;
     std::optional<Process> process_;
+};
+
+// Three servers that are one cluster.
+class NatsCluster {
+public:
+    NatsCluster() {
+        std::array<std::uint16_t, 3> ports{};
+        std::string routes;
+        for (std::uint16_t& port : ports) {
+            port = free_port();
+            routes += "\"nats://127.0.0.1:" + std::to_string(port) + "\"\n";
+        }
+        for (const std::uint16_t port : ports) {
+            const std::string number = std::to_string(port);
+            servers_[number] = std::make_unique<NatsServer>(
+                "server_name: \"" + number + "\"\ncluster { name: c, listen: \"127.0.0.1:" +
+                number + "\", routes: [" + routes + "] }"
+            );
+        }
+    }
+
+    // Of those that are up.
+    [[nodiscard]] std::string url() const {
+        std::string places;
+        for (const auto& [_, server] : servers_) {
+            places += (places.empty() ? "" : ",") + server->url().substr(std::strlen("nats://"));
+        }
+        return "nats://" + places;
+    }
+
+    // Waits until the cluster has a leader, and makes a stream with so many replicas.
+    void add_stream(const std::string& name, const std::string& subject, std::int64_t replicas)
+        const {
+        const auto replicate = [&](jsStreamConfig& config) { config.Replicas = replicas; };
+        EXPECT_TRUE(wait_until([&] {
+            return one().try_add_stream(name, subject, replicate) == NATS_OK;
+        }));
+    }
+
+    // The server that takes the stream's messages now. Empty: none.
+    [[nodiscard]] std::string leader_of(const std::string& stream) const {
+        return one().leader_of(stream);
+    }
+
+    void kill(const std::string& name) { EXPECT_EQ(servers_.erase(name), 1U) << name; }
+
+private:
+    [[nodiscard]] NatsClient one() const { return NatsClient(servers_.begin()->second->url()); }
+
+    std::map<std::string, std::unique_ptr<NatsServer>> servers_;
 };
 
 // One server for all tests of the binary.
