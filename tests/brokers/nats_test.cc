@@ -150,6 +150,27 @@ TEST_F(Nats, CarriesAnyTopicInASubject) {
     EXPECT_STREQ(natsMsg_GetSubject(found[0].get()), "shop.a%20b%2Ac%3Ed%25e%09ü");
 }
 
+// On a longer line the server hangs up.
+TEST_F(Nats, RefusesASubjectThatFitsIntoNoLine) {
+    const auto broker = open_shop();
+    const auto verdict_of = [&](std::size_t bytes) {
+        Messages messages;
+        messages.add("a", "a", "1");
+        messages.add(std::string(bytes, 'x'), "b", "2");
+        messages.add("c", "c", "3");
+        const std::vector<Answer> answers = publish(*broker, messages);
+        EXPECT_EQ(answers[0].verdict, Verdict::acknowledged) << bytes << answers[0].reason;
+        EXPECT_EQ(answers[2].verdict, Verdict::acknowledged) << bytes << answers[2].reason;
+        return answers[1].verdict;
+    };
+    EXPECT_EQ(verdict_of(3900), Verdict::acknowledged);
+    for (std::size_t bytes = 4000; bytes < 4096; ++bytes) {
+        EXPECT_NE(verdict_of(bytes), Verdict::unanswered) << bytes;
+    }
+    EXPECT_EQ(verdict_of(4096), Verdict::refused);
+    EXPECT_EQ(verdict_of(100'000), Verdict::refused);
+}
+
 TEST_F(Nats, TakesNoHeaderThatWouldBreakTheProtocol) {
     const auto verdict_of = [](Header one) {
         testing::Received message;

@@ -7,6 +7,11 @@
 namespace outrider::nats {
 namespace {
 
+// A server hangs up on a line that is longer (max_control_line; it does not say what it has there,
+// so this is the default). Besides subject and reply there are two numbers on it.
+constexpr std::size_t kLineBytesMax = 4096;
+constexpr std::size_t kLineRestBytes = 32;
+
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == '\x7f';
 }
@@ -40,8 +45,11 @@ void append_escaped(std::string& out, std::string_view value) {
     }
 }
 
-std::string_view flaw_of(std::string_view subject) {
+std::string_view flaw_of(std::string_view subject, std::string_view reply) {
     if (subject.empty()) return "the subject is empty";
+    if (subject.size() + reply.size() + kLineRestBytes > kLineBytesMax) {
+        return "the subject is too long for a line of the protocol (max_control_line)";
+    }
     const bool has_gap = subject.front() == '.' || subject.back() == '.' ||
                          subject.find("..") != std::string_view::npos;
     return has_gap ? "the subject has an empty token between its dots" : std::string_view();

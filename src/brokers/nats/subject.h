@@ -14,8 +14,9 @@ namespace outrider::nats {
 // control characters, the wildcards '*' and '>', and '%' itself. Dots stay: they divide tokens.
 void append_escaped(std::string& out, std::string_view value);
 
-// What is wrong with a subject made of such parts; empty: nothing.
-[[nodiscard]] std::string_view flaw_of(std::string_view subject);
+// What is wrong with a subject made of such parts, for a message that is answered at `reply`;
+// empty: nothing.
+[[nodiscard]] std::string_view flaw_of(std::string_view subject, std::string_view reply);
 
 // What is wrong with a header: it would break the lines of the protocol, or tell the server what
 // only we may tell it. Empty: nothing.

@@ -22,7 +22,7 @@ std::string Writer::dedup_id_of(const Envelope& envelope) {
 
 Message Writer::write(const Envelope& envelope, const Terms& terms, Answer& flaw) {
     const std::string& subject = subject_of(envelope);
-    if (const std::string_view wrong = flaw_of(subject); !wrong.empty()) {
+    if (const std::string_view wrong = flaw_of(subject, terms.reply); !wrong.empty()) {
         // An operator can mend it with another target.
         flaw = {Verdict::refused, std::string(wrong)};
         return nullptr;
