@@ -274,6 +274,29 @@ TEST_F(Rabbitmq, RefusesWhatTheUserMayNotWrite) {
     rabbitmq_server().control({"delete_user", "shopper"});
 }
 
+// Topics may be forbidden one by one. The server's sentence about a long one is cut short: it names
+// nobody, and the guilty one is found by trying.
+TEST_F(Rabbitmq, RefusesOnlyTheTopicThatTheUserMayNotWrite) {
+    rabbitmq_server().control({"add_user", "shopper", "secret"});
+    rabbitmq_server().control({"set_permissions", "shopper", ".*", ".*", ".*"});
+    rabbitmq_server().control({"set_topic_permissions", "shopper", "shop", "^t", ".*"});
+    const auto broker = open(rabbitmq_server().url("shopper:secret@") + "?exchange=shop");
+    for (const std::string& topic : {std::string("forbidden.x"), std::string(230, 'x')}) {
+        Messages messages;
+        for (int i = 0; i < 40; ++i) {
+            const bool is_bad = i == 7 || i == 20;
+            messages.add(is_bad ? topic : "t.x", std::to_string(i), "x");
+        }
+        const std::vector<Answer> answers = publish(*broker, messages);
+        EXPECT_EQ(answers[7].verdict, Verdict::refused) << answers[7].reason;
+        EXPECT_EQ(answers[20].verdict, Verdict::refused) << answers[20].reason;
+        EXPECT_NE(answers[7].reason.find(topic.substr(0, 100)), std::string::npos);
+        EXPECT_EQ(count(answers, Verdict::acknowledged), 38U) << answers[8].reason;
+    }
+    EXPECT_GE(queued(), 2 * 38U);
+    rabbitmq_server().control({"delete_user", "shopper"});
+}
+
 TEST_F(Rabbitmq, NeverSaysThePassword) {
     const std::vector<Answer> answers =
         publish(*open(rabbitmq_server().url("guest:opensimsim@")), one());
@@ -347,8 +370,15 @@ TEST(RabbitmqClassify, KnowsWhatIsWhose) {
 }
 
 TEST(RabbitmqClassify, ReadsTheServersSentences) {
-    EXPECT_EQ(rabbitmq::exchange_in("no exchange 'shop' in vhost '/'"), "shop");
-    EXPECT_EQ(rabbitmq::exchange_in("nothing"), "");
+    const char* missing = "NOT_FOUND - no exchange 'shop' in vhost '/'";
+    EXPECT_TRUE(rabbitmq::is_about(missing, "shop", "t"));
+    EXPECT_FALSE(rabbitmq::is_about(missing, "shopping", "t"));
+    EXPECT_FALSE(rabbitmq::is_about(missing, "", "t"));
+    const char* topic = "write access to topic 'a' in exchange 'it's' in vhost '/' refused";
+    EXPECT_TRUE(rabbitmq::is_about(topic, "it's", "a"));
+    EXPECT_FALSE(rabbitmq::is_about(topic, "it's", "b"));
+    EXPECT_FALSE(rabbitmq::is_about(topic, "it", "a"));
+    EXPECT_FALSE(rabbitmq::is_about("PRECONDITION_FAILED - other", "", ""));
     const rabbitmq::Sizes sizes =
         rabbitmq::sizes_in("message size 2000 is larger than configured max size 1000");
     EXPECT_EQ(sizes.message, 2000U);

@@ -45,12 +45,12 @@ Verdict classify(const Closure& closure) {
     return Verdict::unanswered;
 }
 
-std::string_view exchange_in(std::string_view text) {
-    constexpr std::string_view kMark = "exchange '";
-    const std::size_t at = text.find(kMark);
-    if (at == std::string_view::npos) return {};
-    const std::string_view rest = text.substr(at + kMark.size());
-    return rest.substr(0, rest.find('\''));
+bool is_about(std::string_view text, std::string_view exchange, std::string_view routing_key) {
+    std::string part = "exchange '" + std::string(exchange) + "' in vhost '";
+    if (text.find(" to topic '") != std::string_view::npos) {
+        part = " to topic '" + std::string(routing_key) + "' in " + part;
+    }
+    return text.find(part) != std::string_view::npos;
 }
 
 Sizes sizes_in(std::string_view text) {

@@ -18,8 +18,15 @@ struct Closure {
 // did. Pure.
 [[nodiscard]] Verdict classify(const Closure& closure);
 
-// The exchange that the sentence names, as in "NOT_FOUND - no exchange 'shop' in vhost '/'".
-[[nodiscard]] std::string_view exchange_in(std::string_view text);
+// Whether the sentence is about messages to this exchange, as "NOT_FOUND - no exchange 'shop' in
+// vhost '/'", and with this routing key, as "ACCESS_REFUSED - write access to topic 'orders' in
+// exchange 'shop' in vhost '/' refused for user 'me'". A long sentence is cut short by the server,
+// and then about nobody. Pure.
+[[nodiscard]] bool is_about(
+    std::string_view text,
+    std::string_view exchange,
+    std::string_view routing_key
+);
 
 // The two numbers of "message size 2000 is larger than configured max size 1000"; 0: not there.
 struct Sizes {

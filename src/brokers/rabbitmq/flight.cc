@@ -36,8 +36,11 @@ Result<void> Flight::make() {
 
 Result<void> Flight::publish_all() {
     while (!closure_) {
-        while (chains_.is_any_ready() && !is_full()) {
-            if (Result<void> sent = send(chains_.next()); !sent) return sent;
+        while (chains_.is_any_ready() && !is_full() && !closure_) {
+            const std::size_t place = chains_.next();
+            const bool is_suspect = states_[place] == State::suspect;
+            Result<void> sent = is_suspect ? send_alone(place) : send(place);
+            if (!sent) return sent;
         }
         if (open_count_ == 0 && !chains_.is_any_ready()) return {};
         // Half of them, so that the server has something to do while their followers are published.
@@ -72,6 +75,16 @@ Result<void> Flight::send(std::size_t place) {
     open_count_ += 1;
     open_bytes_ += envelope.payload.size();
     return {};
+}
+
+Result<void> Flight::send_alone(std::size_t place) {
+    if (Result<void> done = drain(0); !done) return done;
+    if (closure_) {
+        chains_.again(place);
+        return {};
+    }
+    if (Result<void> sent = send(place); !sent) return sent;
+    return drain(0);
 }
 
 // A publish to an exchange that is not there would close the channel, and with it the way of all
@@ -203,20 +216,14 @@ void Flight::close(std::size_t place, Answer answer) {
     parts_.answers[place] = std::move(answer);
 }
 
-// The channel is closed, and everything open on it is lost, or was taken without a word. If it is
-// clear whose fault that is, the others are published again.
+// The channel is closed, and everything open on it is lost, or was taken without a word. What is
+// not to blame is published again.
 Result<void> Flight::start_again() {
     const Verdict verdict = classify(*closure_);
-    if (verdict == Verdict::unanswered || !answer_culprits(verdict)) {
+    if (verdict == Verdict::unanswered) {
         return Error{Remedy::wait, "RabbitMQ closed the channel: " + closure_->text};
     }
-    for (const std::size_t place : places_) {
-        if (states_[place] != State::open) continue;
-        states_[place] = State::unsent;
-        chains_.again(place);
-        returned_[place] = false;
-        parts_.answers[place].reason.clear();
-    }
+    take_back(answer_culprits(verdict) ? State::unsent : State::suspect);
     places_.clear();
     lowest_ = 0;
     open_count_ = 0;
@@ -226,26 +233,39 @@ Result<void> Flight::start_again() {
     return parts_.connection.reopen(parts_.deadline);
 }
 
+void Flight::take_back(State state) {
+    for (const std::size_t place : places_) {
+        if (states_[place] != State::open) continue;
+        states_[place] = state;
+        chains_.again(place);
+        returned_[place] = false;
+        parts_.answers[place].reason.clear();
+    }
+}
+
+// Whether there were any.
 bool Flight::answer_culprits(Verdict verdict) {
     const Sizes sizes = sizes_in(closure_->text);
-    const std::string exchange(exchange_in(closure_->text));
     if (sizes.most != 0) parts_.payload_bytes_max = sizes.most;
+    const bool is_alone = open_count_ == 1;
     bool found = false;
     for (const std::size_t place : places_) {
         if (states_[place] != State::open) continue;
-        const Envelope& envelope = parts_.envelopes[place];
-        Answer flaw;
-        Connection::Publication publication;
-        const bool is_one =
-            parts_.writer.write(envelope, parts_.connection.frame_bytes_max(), publication, flaw);
-        const bool is_culprit =
-            is_one && (sizes.message != 0 ? publication.payload.size() == sizes.message
-                                          : publication.exchange == exchange);
-        if (!is_culprit) continue;
+        if (!is_alone && !is_culprit(parts_.envelopes[place], sizes)) continue;
         close(place, {verdict, "RabbitMQ said: " + closure_->text});
         found = true;
     }
     return found;
+}
+
+bool Flight::is_culprit(const Envelope& envelope, const Sizes& sizes) {
+    Answer flaw;
+    Connection::Publication publication;
+    if (!parts_.writer.write(envelope, parts_.connection.frame_bytes_max(), publication, flaw)) {
+        return false;
+    }
+    if (sizes.message != 0) return publication.payload.size() == sizes.message;
+    return is_about(closure_->text, publication.exchange, publication.routing_key);
 }
 
 }  // namespace outrider::rabbitmq

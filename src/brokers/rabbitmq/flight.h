@@ -30,12 +30,18 @@ public:
     explicit Flight(Parts parts);
 
     // Publishes everything and collects the confirms. A message for which the server closes the
-    // channel is found and answered, and the others are published again. An error leaves the rest
-    // unanswered, and the connection must go.
+    // channel is found and answered, and the others are published again; where the server does not
+    // say whose fault it is, one at a time, until the channel closes on the guilty one. An error
+    // leaves the rest unanswered, and the connection must go.
     [[nodiscard]] Result<void> make();
 
 private:
-    enum class State : std::uint8_t { unsent, open, answered };
+    enum class State : std::uint8_t {
+        unsent,
+        suspect,  // unsent again, since the channel was closed on it or on another: goes alone
+        open,
+        answered,
+    };
 
     // What of a message that comes back has not been read yet.
     struct Return {
@@ -46,6 +52,7 @@ private:
 
     [[nodiscard]] Result<void> publish_all();
     [[nodiscard]] Result<void> send(std::size_t place);
+    [[nodiscard]] Result<void> send_alone(std::size_t place);
     [[nodiscard]] Result<bool> is_refused(std::size_t place, const std::string& exchange);
     [[nodiscard]] Result<void> drain(std::size_t open_max);
     [[nodiscard]] Result<void> take(const amqp_frame_t& frame);
@@ -57,6 +64,8 @@ private:
     [[nodiscard]] bool is_full() const;
     [[nodiscard]] Result<void> start_again();
     [[nodiscard]] bool answer_culprits(Verdict verdict);
+    [[nodiscard]] bool is_culprit(const Envelope& envelope, const Sizes& sizes);
+    void take_back(State state);
 
     Parts parts_;
     wire::Chains chains_;
