@@ -90,6 +90,27 @@ TEST_F(Rabbitmq, WritesCloudEventsInBinaryMode) {
     EXPECT_EQ(found[0].routing_key, "t.x");
 }
 
+TEST_F(Rabbitmq, LeavesOutHeadersThatAreOrdersToTheServer) {
+    for (const char* exchange : {"shop", ""}) {
+        Messages messages;
+        messages.add("orders", "a", "1");
+        testing::Received message;
+        message.topic = "orders";
+        message.headers = {{"CC", "elsewhere"}, {"BCC", "elsewhere"}, {"cc", "x"}, {"y", "z"}};
+        messages.add(message);
+        messages.add("orders", "b", "3");
+        RabbitmqClient(rabbitmq_server().port()).bind("orders", "shop", "orders");
+        const auto broker = open(rabbitmq_server().url() + "?exchange=" + exchange);
+        expect_all(publish(*broker, messages));
+        const std::vector<Fetched> found = fetch();
+        ASSERT_EQ(found.size(), 3U);
+        EXPECT_EQ(found[1].header("CC"), "(none)");
+        EXPECT_EQ(found[1].header("BCC"), "(none)");
+        EXPECT_EQ(found[1].header("cc"), "x");
+        EXPECT_EQ(found[1].header("y"), "z");
+    }
+}
+
 TEST_F(Rabbitmq, FindsExchangeAndRoutingKeyInTheTarget) {
     expect_all(publish(*open(rabbitmq_server().url() + "?target=shop/t.{key}"), one()));
     expect_all(publish(*open(rabbitmq_server().url() + "?target=/orders"), one()));

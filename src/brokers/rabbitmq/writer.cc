@@ -13,6 +13,12 @@ constexpr std::uint8_t kPersistent = 2;
 // Of the frame that also holds the properties and our own names.
 constexpr std::size_t kReservedBytes = 2048;
 
+// Orders to the server: further routing keys. It closes the channel where they are no lists, as our
+// headers never are.
+bool is_order(std::string_view name) {
+    return name == "CC" || name == "BCC";
+}
+
 bool fits(std::string_view text) {
     return !text.empty() && text.size() <= kShortBytesMax;
 }
@@ -66,6 +72,7 @@ std::size_t Writer::add_headers() {
     headers_.clear();
     std::size_t bytes = 0;
     for (const HeaderView& header : encoded_.headers) {
+        if (is_order(header.name)) continue;
         add_header(header.name, header.value);
         bytes += kFieldBytes + header.name.size() + header.value.size();
     }
