@@ -194,13 +194,15 @@ TEST_F(Http, FollowsNoRedirection) {
 }
 
 TEST_F(Http, LeavesUnansweredWhatHadNoWholeAnswer) {
-    for (const char* path : {"early-close", "cut-body", "broken"}) {
+    for (const char* path :
+         {"early-close", "cut-status", "cut-head", "hints-only", "cut-body", "broken"}) {
         expect_outage(publish(*open_at(path), one()), "cannot post");
     }
     for (const char* path : {"slow-headers", "stalled-body"}) {
         expect_outage(publish(*open_at(std::string(path) + "?timeout=500ms"), one()), "cannot");
     }
     expect_all(publish(*open_at("hook"), one()));
+    expect_all(publish(*open_at("hints"), one()));
 }
 
 TEST_F(Http, ReadsNoEndlessAnswer) {

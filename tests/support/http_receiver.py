@@ -8,6 +8,8 @@ What it answers is said by the path of the request:
     /slow-headers       begins an answer and never ends it /stalled-body     announces a body that never comes
     /endless-body       200, and a body without an end     /early-close      closes without an answer
     /cut-body           closes in the middle of its body   /broken           answers something that is not HTTP
+    /cut-head           closes in the middle of a header   /cut-status       closes behind the status line
+    /hints              103, and then 200                  /hints-only       103, and closes
     /redirect           302 to /elsewhere                  /picky            415 for bodies that contain "poison"
     anything else       200"""
 
@@ -98,6 +100,22 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
     def do_cut_body(self, path, query, body):
         self.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123")
+        self.close_connection = True
+
+    def do_cut_head(self, path, query, body):
+        self.raw(b"HTTP/1.1 200 OK\r\nContent-Le")
+        self.close_connection = True
+
+    def do_cut_status(self, path, query, body):
+        self.raw(b"HTTP/1.1 200 OK\r\n")
+        self.close_connection = True
+
+    def do_hints(self, path, query, body):
+        self.raw(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+        self.answer(200)
+
+    def do_hints_only(self, path, query, body):
+        self.raw(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
         self.close_connection = True
 
     def do_early_close(self, path, query, body):

@@ -15,6 +15,8 @@ constexpr std::size_t kBodyBytesMax = 64U << 10U;
 constexpr std::size_t kExcerptBytes = 256;
 constexpr std::size_t kNameBytes = 100;
 
+constexpr long kFinal = 200;  // smaller statuses announce another
+
 // The library's own state, once per process. It is never taken down: other threads may use it.
 void prepare_library() {
     static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -55,6 +57,8 @@ Transfer::Transfer(const HttpOptions& options)
     // Only where version 2 can come of it: others would wait for the first answer of all.
     const bool may_share = options.tls && options.version == HttpVersion::best;
     set(CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
+    set(CURLOPT_HEADERFUNCTION, &Transfer::take_head);
+    set(CURLOPT_HEADERDATA, this);
     set(CURLOPT_WRITEFUNCTION, &Transfer::take_body);
     set(CURLOPT_WRITEDATA, this);
     // The address that is really connected to is looked at, whatever the name meant before.
@@ -92,6 +96,7 @@ void Transfer::set_tls(const HttpOptions& options) {
 
 void Transfer::start(const std::string& url, std::chrono::milliseconds timeout) {
     complaint_[0] = '\0';
+    has_head_ = false;
     excerpt_.clear();
     body_bytes_ = 0;
     private_address_.clear();
@@ -124,6 +129,17 @@ void Transfer::ask(const std::string& url, std::chrono::milliseconds timeout) {
     set(CURLOPT_CUSTOMREQUEST, "OPTIONS");
 }
 
+// To the library a receiver that hangs up in the middle of its headers has answered, by the status
+// line alone. But whoever breaks off there may have broken off its work as well.
+std::size_t Transfer::take_head(char* bytes, std::size_t size, std::size_t count, void* self) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const std::string_view line(bytes, size * count);
+    const bool is_end = line == "\r\n" || line == "\n";
+    // Behind the heads of 100 Continue and its like the real one is still to come.
+    if (is_end && transfer.given() >= kFinal) transfer.has_head_ = true;
+    return line.size();
+}
+
 std::size_t Transfer::take_body(char* bytes, std::size_t size, std::size_t count, void* self) {
     auto& transfer = *static_cast<Transfer*>(self);
     const std::string_view part(bytes, size * count);
@@ -143,7 +159,11 @@ curl_socket_t Transfer::open_socket(void* self, curlsocktype /*purpose*/, curl_s
 
 long Transfer::status(CURLcode code) const {
     const bool had_enough = code == CURLE_WRITE_ERROR && body_bytes_ > kBodyBytesMax;
-    if (code != CURLE_OK && !had_enough) return 0;
+    const bool is_whole = code == CURLE_OK || had_enough;
+    return has_head_ && is_whole ? given() : 0;
+}
+
+long Transfer::given() const {
     long status = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
     return status;
@@ -165,6 +185,7 @@ std::string Transfer::failure(CURLcode code) const {
         return "the receiver's address " + private_address_ +
                " is private: say allow_private=true if that is meant";
     }
+    if (code == CURLE_OK) return "cannot post: the head of the receiver's answer has no end";
     const std::string_view details = complaint_.data();
     return std::string("cannot post: ") +
            (details.empty() ? std::string(curl_easy_strerror(code)) : std::string(details));

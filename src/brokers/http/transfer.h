@@ -31,7 +31,7 @@ public:
     // followed it had no end.
     [[nodiscard]] Answer answer(CURLcode code) const;
 
-    // The receiver's status, if it gave a whole answer; else 0.
+    // The receiver's status, if its answer had a whole head and was not cut off; else 0.
     [[nodiscard]] long status(CURLcode code) const;
 
     // What has answered, as far as it says so, and the version of HTTP it speaks.
@@ -53,7 +53,9 @@ private:
     void set_tls(const HttpOptions& options);
     void set_login(const HttpOptions& options);
     void start(const std::string& url, std::chrono::milliseconds timeout);
+    [[nodiscard]] long given() const;  // the status, however the transfer ended
 
+    static std::size_t take_head(char* bytes, std::size_t size, std::size_t count, void* self);
     static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* self);
     static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address);
 
@@ -62,7 +64,8 @@ private:
     List headers_;
     Request request_;
     std::vector<char> complaint_;  // the library writes here what went wrong
-    std::string excerpt_;          // the first bytes of the answer
+    bool has_head_ = false;        // the answer's head, up to the empty line that ends it
+    std::string excerpt_;          // the first bytes of the answer's body
     std::size_t body_bytes_ = 0;
     std::string private_address_;  // that the host turned out to have
 };
