@@ -32,6 +32,13 @@ TEST(HttpClassify, KnowsWhatIsWhose) {
          {400L, 402L, 405L, 406L, 409L, 410L, 411L, 413L, 414L, 415L, 422L, 431L, 499L}) {
         EXPECT_EQ(http::classify(status), Verdict::unacceptable) << status;
     }
+    for (const long status : {400L, 403L, 404L, 409L, 413L, 422L, 500L, 501L, 507L, 599L}) {
+        EXPECT_TRUE(http::concerns_content(status)) << status;
+    }
+    for (const long status :
+         {0L, 200L, 302L, 401L, 402L, 405L, 407L, 408L, 421L, 425L, 426L, 429L, 502L, 503L, 504L}) {
+        EXPECT_FALSE(http::concerns_content(status)) << status;
+    }
     EXPECT_TRUE(http::is_there(204));
     EXPECT_TRUE(http::is_there(501));
     EXPECT_FALSE(http::is_there(503));

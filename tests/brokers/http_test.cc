@@ -121,17 +121,67 @@ TEST_F(Http, PostsBatches) {
     EXPECT_EQ(names.size(), 3U);
 }
 
-TEST_F(Http, FindsTheBadMessageOfABatch) {
+// Messages of which those at these places are "poison".
+Messages with_poison(std::size_t count, const std::set<std::size_t>& places) {
     Messages messages;
-    for (int i = 0; i < 20; ++i) {
-        messages.add("t", std::to_string(i), i == 13 ? "poison" : "good").content_type =
-            "text/plain";
+    for (std::size_t i = 0; i < count; ++i) {
+        const char* text = places.contains(i) ? "poison" : "good";
+        messages.add("t", std::to_string(i), text).content_type = "text/plain";
     }
-    const std::vector<Answer> answers =
-        publish(*open_at("picky?format=cloudevents-structured&batch=10"), messages);
+    return messages;
+}
+
+constexpr const char* kBatches = "&format=cloudevents-structured&batch=100";
+
+TEST_F(Http, FindsTheBadMessageOfABatch) {
+    const auto broker = open_at(std::string("?target=picky") + kBatches);
+    const std::vector<Answer> answers = publish(*broker, with_poison(200, {13}));
     EXPECT_EQ(answers[13].verdict, Verdict::unacceptable);
     EXPECT_NE(answers[13].reason.find("415"), std::string::npos) << answers[13].reason;
-    EXPECT_EQ(count(answers, Verdict::acknowledged), 19U);
+    EXPECT_EQ(count(answers, Verdict::acknowledged), 199U);
+}
+
+TEST_F(Http, ChargesNobodyForARefusedNeighbour) {
+    const std::vector<std::set<std::size_t>> cases = {
+        {0}, {99}, {13}, {0, 1}, {0, 99}, {3, 30, 60, 90}, {3, 103}};
+    for (const std::set<std::size_t>& bad : cases) {
+        for (const char* status : {"500", "403", "599"}) {
+            http_receiver().forget();
+            const std::string target = std::string("?target=picky%3Fstatus=") + status;
+            const std::vector<Answer> answers =
+                publish(*open_at(target + kBatches), with_poison(200, bad));
+            for (std::size_t i = 0; i < answers.size(); ++i) {
+                const bool is_bad = bad.contains(i);
+                EXPECT_EQ(answers[i].verdict, is_bad ? Verdict::refused : Verdict::acknowledged);
+            }
+            EXPECT_LE(http_receiver().posted().size(), 2 + 14 * bad.size()) << status;
+        }
+    }
+}
+
+// A receiver that refuses everything is not asked about every single message.
+TEST_F(Http, SparesAReceiverThatRefusesEverything) {
+    const auto requests_of = [](const char* status) {
+        http_receiver().forget();
+        const std::string target = std::string("?target=status/") + status;
+        const std::vector<Answer> answers =
+            publish(*open_at(target + kBatches), with_poison(500, {}));
+        EXPECT_EQ(count(answers, Verdict::refused), 500U);
+        for (const Answer& answer : answers) {
+            EXPECT_NE(answer.reason.find(status), std::string::npos) << answer.reason;
+        }
+        return http_receiver().posted().size();
+    };
+    EXPECT_EQ(requests_of("503"), 5U);
+    EXPECT_EQ(requests_of("429"), 5U);
+    EXPECT_EQ(requests_of("401"), 5U);
+    EXPECT_LE(requests_of("500"), 5U + 14U);
+}
+
+// A search that is not finished has found nobody guilty.
+TEST_F(Http, ChargesNobodyWhereTheSearchIsCutOff) {
+    const auto broker = open_at(std::string("?target=refuses-once") + kBatches);
+    expect_outage(publish(*broker, with_poison(100, {})), "cannot post");
 }
 
 TEST_F(Http, PostsToTheTarget) {

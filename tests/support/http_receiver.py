@@ -11,6 +11,7 @@ What it answers is said by the path of the request:
     /cut-head           closes in the middle of a header   /cut-status       closes behind the status line
     /hints              103, and then 200                  /hints-only       103, and closes
     /redirect           302 to /elsewhere                  /picky            415 for bodies that contain "poison"
+    /refuses-once       500, then closes without an answer /picky?status=500 the same with that status
     anything else       200"""
 
 import base64
@@ -80,7 +81,14 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.answer(302, b"", [("Location", "/elsewhere")])
 
     def do_picky(self, path, query, body):
-        self.answer(415 if b"poison" in body else 200)
+        self.answer(int(query.get("status", 415)) if b"poison" in body else 200)
+
+    def do_refuses_once(self, path, query, body):
+        if self.server.has_refused:
+            self.close_connection = True
+            return
+        self.server.has_refused = True
+        self.answer(500)
 
     def do_slow_headers(self, path, query, body):
         self.raw(b"HTTP/1.1 200 OK\r\nX-Slow: ")
@@ -147,6 +155,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.file = open(file, "a", encoding="utf-8")
         self.tls = None
+        self.has_refused = False
 
     def finish_request(self, request, client_address):
         # In the connection's own thread: a handshake that never ends stops nobody else.

@@ -12,19 +12,30 @@ constexpr std::array<long, 6> kMendable = {401, 403, 404, 408, 425, 429};
 
 constexpr std::array<long, 3> kAway = {502, 503, 504};
 
+// The same for every message: login, method, protocol, too slow, too early, too many. Permission
+// (403) and place (404) are not among them: firewalls and applications look into bodies for both.
+constexpr std::array<long, 9> kForAll = {401, 402, 405, 407, 408, 421, 425, 426, 429};
+
+template <std::size_t size>
+bool is_in(const std::array<long, size>& list, long status) {
+    return std::find(list.begin(), list.end(), status) != list.end();
+}
+
 }  // namespace
 
 Verdict classify(long status) {
     if (status >= 200 && status < 300) return Verdict::acknowledged;
-    const bool is_mendable =
-        std::find(kMendable.begin(), kMendable.end(), status) != kMendable.end();
-    const bool blames_message = status >= 400 && status < 500 && !is_mendable;
+    const bool blames_message = status >= 400 && status < 500 && !is_in(kMendable, status);
     // A redirection is refused, too: whether to follow it is for the operator to say.
     return blames_message ? Verdict::unacceptable : Verdict::refused;
 }
 
+bool concerns_content(long status) {
+    return status >= 400 && is_there(status) && !is_in(kForAll, status);
+}
+
 bool is_there(long status) {
-    return std::find(kAway.begin(), kAway.end(), status) == kAway.end();
+    return !is_in(kAway, status);
 }
 
 }  // namespace outrider::http

@@ -1,5 +1,8 @@
 #include "brokers/http/flight.h"
 
+#include <algorithm>
+
+#include "brokers/http/classify.h"
 #include "brokers/wire/answers.h"
 #include "brokers/wire/socket.h"
 
@@ -15,11 +18,15 @@ void Flight::make() {
         for (const Link::Done& done : parts_.link.advance(parts_.deadline)) {
             const Range range = under_way_.at(done.transfer);
             under_way_.erase(done.transfer);
-            take(range, done.transfer->answer(done.code));
+            const long status = done.transfer->status(done.code);
+            take(range, done.transfer->answer(done.code), concerns_content(status));
         }
         begin_more();
     }
     parts_.link.abort();
+    if (outage_.empty()) {
+        for (const Refused& one : refused_) settle(one.range, one.answer);
+    }
     wire::explain(parts_.answers, outage_);
 }
 
@@ -33,12 +40,13 @@ void Flight::begin_more() {
 }
 
 bool Flight::next(Range& range) {
-    if (!alone_.empty()) {
-        range = {alone_.back(), 1};
-        alone_.pop_back();
+    const std::span<const Envelope> rest = parts_.envelopes.subspan(next_);
+    if (rest.empty() && pieces_.empty()) divide_refused();
+    if (!pieces_.empty()) {
+        range = pieces_.back();
+        pieces_.pop_back();
         return true;
     }
-    const std::span<const Envelope> rest = parts_.envelopes.subspan(next_);
     if (rest.empty()) return false;
     range = {next_, parts_.writer.fitting(rest)};
     next_ += range.count;
@@ -54,22 +62,42 @@ void Flight::begin(Transfer& transfer, Range range) {
     Request request;
     Answer flaw;
     const auto envelopes = parts_.envelopes.subspan(range.first, range.count);
-    if (!parts_.writer.write(envelopes, request, flaw)) return take(range, flaw);
+    if (!parts_.writer.write(envelopes, request, flaw)) return take(range, flaw, false);
     const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(parts_.options.timeout);
     transfer.post(std::move(request), std::min(left, timeout));
     parts_.link.begin(transfer);
     under_way_.emplace(&transfer, range);
 }
 
-void Flight::take(Range range, const Answer& answer) {
+void Flight::take(Range range, const Answer& answer, bool is_about_content) {
     if (answer.verdict == Verdict::unanswered && outage_.empty()) outage_ = answer.reason;
-    const bool is_divided = range.count > 1 && answer.verdict == Verdict::unacceptable;
-    for (std::size_t place = range.first; place < range.first + range.count; ++place) {
-        if (is_divided) {
-            alone_.push_back(place);
-        } else {
-            parts_.answers[place] = answer;
-        }
+    if (answer.verdict == Verdict::acknowledged) has_acknowledged_ = true;
+    // What is unacceptable is dead at once, so nobody is called so in company.
+    if (range.count > 1 && answer.verdict == Verdict::unacceptable) return divide(range);
+    if (range.count == 1 || !is_about_content) return settle(range, answer);
+    refused_.push_back({range, answer});
+}
+
+void Flight::settle(Range range, const Answer& answer) {
+    const auto answers = parts_.answers.subspan(range.first, range.count);
+    std::fill(answers.begin(), answers.end(), answer);
+    if (range.count == 1 && answer.verdict == Verdict::refused) has_refused_one_ = true;
+}
+
+void Flight::divide(Range range) {
+    const std::size_t half = range.count / 2;
+    pieces_.push_back({range.first + half, range.count - half});
+    pieces_.push_back({range.first, half});
+}
+
+// A receiver that acknowledges others has something against single messages: all batches are
+// divided. One that has acknowledged nothing so far may refuse everything, and posting each message
+// by itself would be twice the load on somebody who is in trouble.
+void Flight::divide_refused() {
+    const bool searches = under_way_.empty() && !has_refused_one_;
+    while (!refused_.empty() && (has_acknowledged_ || (searches && pieces_.empty()))) {
+        divide(refused_.back().range);
+        refused_.pop_back();
     }
 }
 

@@ -12,8 +12,10 @@
 namespace outrider::http {
 
 // One burst on its way: as many requests at once as the window allows, each answered by itself. A
-// batch that a receiver finds unacceptable is posted again message by message, so that only the
-// guilty one is charged.
+// batch that may have failed because of one message in it is posted again in halves, and these in
+// halves of their own, until the guilty one is alone, so that only it is charged. Where a receiver
+// has acknowledged nothing at all, only one of the batches it refused is followed down to a single
+// message: if that is refused too it is not the messages, and all have their answer.
 class Flight {
 public:
     struct Parts {
@@ -28,7 +30,7 @@ public:
     explicit Flight(Parts parts) : parts_(parts) {}
 
     // Posts everything and collects the answers. Once a request has had no answer no other is
-    // begun: the rest stays unanswered.
+    // begun: the rest stays unanswered, batches that were to be divided among it.
     void make();
 
 private:
@@ -37,14 +39,25 @@ private:
         std::size_t count = 0;
     };
 
+    struct Refused {
+        Range range;
+        Answer answer;
+    };
+
     void begin_more();
     [[nodiscard]] bool next(Range& range);
     void begin(Transfer& transfer, Range range);
-    void take(Range range, const Answer& answer);
+    void take(Range range, const Answer& answer, bool is_about_content);
+    void settle(Range range, const Answer& answer);
+    void divide(Range range);
+    void divide_refused();
 
     Parts parts_;
     std::size_t next_ = 0;
-    std::vector<std::size_t> alone_;  // places whose batch was unacceptable
+    std::vector<Range> pieces_;     // of divided batches, to be posted
+    std::vector<Refused> refused_;  // batches that may yet be divided; the smallest last
+    bool has_acknowledged_ = false;
+    bool has_refused_one_ = false;  // a message that was alone
     std::unordered_map<const Transfer*, Range> under_way_;
     std::string outage_;  // why nothing more is begun; empty: all is well
 };
