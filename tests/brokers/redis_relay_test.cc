@@ -38,9 +38,10 @@ void expect_everything(RelayWorld& world, const RedisServer& server) {
     world.expect_everything(read_streams(server));
 }
 
-TEST(RedisRelay, WaitsForAReadOnlyReplicaToBePromoted) {
+void expect_patience_with_a_replica(const std::string& read_only) {
     const RedisServer primary;
-    const RedisServer replica({"--replicaof", "127.0.0.1 " + std::to_string(primary.port())});
+    const std::string place = "127.0.0.1 " + std::to_string(primary.port());
+    const RedisServer replica({"--replicaof", place, "--replica-read-only", read_only});
     RelayWorld world(driver_of(replica));
     world.write(100);
     await_open_circuit(world);
@@ -48,6 +49,15 @@ TEST(RedisRelay, WaitsForAReadOnlyReplicaToBePromoted) {
     RedisClient(replica.port()).run({"REPLICAOF", "NO", "ONE"});
     world.write(100);
     expect_everything(world, replica);
+}
+
+TEST(RedisRelay, WaitsForAReadOnlyReplicaToBePromoted) {
+    expect_patience_with_a_replica("yes");
+}
+
+// It would take the messages, and throw them away when it next synchronises with its primary.
+TEST(RedisRelay, WaitsForAWritableReplicaToBePromoted) {
+    expect_patience_with_a_replica("no");
 }
 
 // The server becomes a replica in mid-run, and is the primary again later.

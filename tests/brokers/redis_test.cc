@@ -323,6 +323,16 @@ TEST_F(Redis, TakesAReadOnlyReplicaForAnOutage) {
     expect_all(publish(*broker, one()));
 }
 
+TEST_F(Redis, SaysThatClustersAreNotSupported) {
+    const RedisServer node(
+        {"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_port())}
+    );
+    const Result<void> ping = open(node.url())->ping(in(std::chrono::seconds(5)));
+    ASSERT_FALSE(ping);
+    EXPECT_EQ(ping.error().remedy, Remedy::correct);
+    expect_outage(publish(*open(node.url()), one()), "cluster: these are not supported");
+}
+
 TEST_F(Redis, TakesFullMemoryForAnOutage) {
     const auto broker = open();
     expect_all(publish(*broker, one()));
@@ -429,12 +439,15 @@ TEST(RedisClassify, KnowsWhatIsWhose) {
         {"NOAUTH Authentication required.", Verdict::unanswered},
         {"WRONGPASS invalid username-password pair", Verdict::unanswered},
         {"CLUSTERDOWN The cluster is down", Verdict::unanswered},
+        {"MOVED 3999 127.0.0.1:6381", Verdict::unanswered},
+        {"ASK 3999 127.0.0.1:6381", Verdict::unanswered},
+        {"TRYAGAIN Multiple keys request during rehashing of slot", Verdict::unanswered},
+        {"CROSSSLOT Keys in request don't hash to the same slot", Verdict::unanswered},
         {"ERR max number of clients reached", Verdict::unanswered},
         {"ERR Protocol error: invalid bulk length", Verdict::unacceptable},
         {"ERR Protocol error: unbalanced quotes in request", Verdict::unanswered},
         {"WRONGTYPE Operation against a key", Verdict::refused},
         {"NOPERM this user has no permissions", Verdict::refused},
-        {"MOVED 3999 127.0.0.1:6381", Verdict::refused},
         {"ERR unknown command 'XADD'", Verdict::refused},
         {"", Verdict::refused},
     };

@@ -25,7 +25,8 @@ void read_line(ServerInfo& info, std::string_view line) {
     const std::string_view name = line.substr(0, colon);
     const std::string_view value = line.substr(colon + 1);
     if (name == "redis_version") read_version(info, value);
-    if (name == "slave_read_only") info.is_read_only = value == "1";
+    if (name == "role") info.is_replica = value == "slave";
+    if (name == "cluster_enabled") info.is_in_cluster = value == "1";
     if (name == "loading") info.is_loading = value == "1";
     if (name == "used_memory") info.used_memory = number<std::uint64_t>(value);
     if (name == "maxmemory") info.maxmemory = number<std::uint64_t>(value);
@@ -54,8 +55,12 @@ bool has_waitaof(const ServerInfo& info) {
 }
 
 Result<void> check_server(const ServerInfo& info, const RedisOptions& options) {
+    if (info.is_in_cluster) {
+        return Error{Remedy::correct, "this Redis is a node of a cluster: these are not supported"};
+    }
     if (info.is_loading) return Error{Remedy::wait, "Redis is still loading its data"};
-    if (info.is_read_only) return Error{Remedy::wait, "this Redis is a read-only replica"};
+    // Some take writes all the same, and forget them when they next synchronise.
+    if (info.is_replica) return Error{Remedy::wait, "this Redis is a replica"};
     if (evicts_streams(info) && !options.allow_eviction) {
         return Error{Remedy::correct, risk_of(info) + ", or say allow_eviction=true"};
     }

@@ -13,7 +13,8 @@ namespace outrider::redis {
 struct ServerInfo {
     int major = 0;  // 0: not known
     int minor = 0;
-    bool is_read_only = false;  // a replica that takes no writes
+    bool is_replica = false;
+    bool is_in_cluster = false;
     bool is_loading = false;
     std::uint64_t used_memory = 0;
     std::uint64_t maxmemory = 0;  // 0: no limit
