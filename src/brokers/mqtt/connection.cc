@@ -9,7 +9,6 @@
 
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
-#include "core/lines.h"
 
 namespace outrider::mqtt {
 namespace {
@@ -40,8 +39,8 @@ std::string reason_in(const mosquitto_property* properties) {
 }  // namespace
 
 Error mqtt_error(std::string_view what, int code) {
-    if (code == MOSQ_ERR_ERRNO) return system_error(what, errno);
-    return Error{Remedy::wait, std::string(what) + ": " + mosquitto_strerror(code), code};
+    const int number = code == MOSQ_ERR_ERRNO ? errno : code;
+    return Error{Remedy::wait, std::string(what) + ": " + mosquitto_strerror(code), number};
 }
 
 Connection::Connection(MqttOptions options) : options_(std::move(options)) {
