@@ -169,6 +169,38 @@ TEST(Mqtt, CarriesAnyTopic) {
     EXPECT_EQ(reader.wait_for(1)[0].topic, "a/%2B/%23%01%25ü");
 }
 
+// The library or the server would break the link over them, and with it the whole burst.
+TEST(Mqtt, RefusesTopicsThatMqttDoesNotTake) {
+    const MosquittoSub reader(mosquitto_server());
+    const auto deep = [](int slashes) {
+        std::string topic = "a";
+        for (int i = 0; i < slashes; ++i) topic += "/a";
+        return topic;
+    };
+    const std::vector<std::string> bad = {
+        "t\xef\xbf\xbf",      // U+FFFF
+        "t\xef\xbf\xbe",      // U+FFFE
+        "t\xef\xb7\x90",      // U+FDD0
+        "t\xef\xb7\xaf",      // U+FDEF
+        "t\xf0\x9f\xbf\xbe",  // U+1FFFE
+        "t\xf4\x8f\xbf\xbf",  // U+10FFFF
+        "t\xc2\x85",
+        deep(201),
+        std::string(65'536, 'a')};
+    const std::vector<std::string> good = {
+        "t\xef\xbf\xbd", "t\xef\xb7\x8f", "t\xef\xb7\xb0", "t\xf0\x9f\x98\x80", deep(200)};
+    Messages messages;
+    for (const std::string& topic : bad) messages.add(topic, "", "x");
+    for (const std::string& topic : good) messages.add(topic, "", "x");
+    const std::vector<Answer> answers = publish(*open_with(""), messages);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const Verdict expected = i < bad.size() ? Verdict::refused : Verdict::acknowledged;
+        EXPECT_EQ(answers[i].verdict, expected) << i << answers[i].reason;
+    }
+    EXPECT_NE(answers[7].reason.find("levels"), std::string::npos) << answers[7].reason;
+    EXPECT_EQ(reader.wait_for(good.size()).size(), good.size());
+}
+
 TEST(Mqtt, TakesNoHeaderThatMqttDoesNot) {
     const MosquittoSub reader(mosquitto_server());
     testing::Received message;

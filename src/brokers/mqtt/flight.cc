@@ -59,6 +59,11 @@ Result<void> Flight::send(std::size_t place) {
             Verdict::unacceptable, mqtt_error("too large for the MQTT server", code).text, {}};
         return {};
     }
+    // A topic that the writer has let through and the library does not take: this message only.
+    if (code == MOSQ_ERR_MALFORMED_UTF8 || code == MOSQ_ERR_INVAL) {
+        parts_.answers[place] = {Verdict::refused, mqtt_error("cannot publish", code).text, {}};
+        return {};
+    }
     if (code != MOSQ_ERR_SUCCESS) return mqtt_error("cannot publish", code);
     open_.emplace(id, place);
     open_bytes_ += parts_.envelopes[place].payload.size();

@@ -18,7 +18,7 @@ void append_escaped(std::string& out, std::string_view value);
 [[nodiscard]] std::string_view flaw_of_topic(std::string_view topic);
 
 // Whether MQTT takes the text in a property: UTF-8 of at most 65,535 bytes without control
-// characters.
+// characters and without the codes that are no characters (U+FFFF and its like).
 [[nodiscard]] bool is_text(std::string_view text);
 
 }  // namespace outrider::mqtt
