@@ -380,6 +380,38 @@ TEST_F(Http, VerifiesTheReceiversCertificate) {
     expect_outage(post(strict, "&tls_ca=" + good.authority()), "cannot post");
 }
 
+Messages with_headers(std::size_t count, std::size_t bytes) {
+    testing::Received message;
+    message.topic = "t";
+    for (std::size_t i = 0; i < count; ++i) {
+        message.headers.push_back({"x-" + std::to_string(i), std::string(bytes, 'x')});
+    }
+    Messages messages;
+    messages.add(std::move(message));
+    messages.add("t", "k", "fine");
+    return messages;
+}
+
+// The library would break the connection over them, and with it everything else.
+TEST_F(Http, TakesNoMoreHeadersThanHttp2Carries) {
+    const Certificates certificates("IP:127.0.0.1");
+    const Nghttpd server(certificates);
+    const auto broker = open(
+        "https://127.0.0.1:" + std::to_string(server.port()) +
+        "/hook?allow_private=true&tls_ca=" + certificates.authority()
+    );
+    expect_all(publish(*broker, with_headers(7, 8000)));
+    expect_all(publish(*broker, with_headers(1, 58'000)));
+    for (const auto& [count, bytes] : {std::pair(10, 8000), std::pair(1, 66'000), {4000, 1}}) {
+        const std::vector<Answer> answers = publish(*broker, with_headers(count, bytes));
+        EXPECT_EQ(answers[0].verdict, Verdict::unacceptable) << answers[0].reason;
+        EXPECT_NE(answers[0].reason.find("HTTP/2"), std::string::npos) << answers[0].reason;
+        EXPECT_EQ(answers[1].verdict, Verdict::acknowledged) << answers[1].reason;
+    }
+    // Where nobody speaks HTTP/2 there is no such limit of ours.
+    expect_all(publish(*open_at("hook"), with_headers(10, 8000)));
+}
+
 // nghttpd knows nothing but HTTP/2, and prints what it receives.
 TEST_F(Http, SpeaksHttp2) {
     const Certificates certificates("IP:127.0.0.1");

@@ -50,6 +50,11 @@ struct HttpOptions : wire::Tls {
     wire::Options wire = {.target = ""};
 };
 
+// Whether the receiver may turn out to speak version 2.
+[[nodiscard]] inline bool may_be_http2(const HttpOptions& options) {
+    return options.tls && options.version == HttpVersion::best;
+}
+
 // Reads http://[user:password@]host[:port][/path][?token=&secret=&allow_private=&version=&window=
 // &batch=&timeout=&tls_ca=&tls_cert=&tls_key=&target=&format=&source=] over the given defaults;
 // https: is the same with TLS. No part of the URL but names is ever quoted in an error.

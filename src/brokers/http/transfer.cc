@@ -55,8 +55,7 @@ Transfer::Transfer(const HttpOptions& options)
     set(CURLOPT_USERAGENT, "outrider");
     set(CURLOPT_HTTP_VERSION, protocol(options));
     // Only where version 2 can come of it: others would wait for the first answer of all.
-    const bool may_share = options.tls && options.version == HttpVersion::best;
-    set(CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
+    set(CURLOPT_PIPEWAIT, may_be_http2(options) ? 1L : 0L);
     set(CURLOPT_HEADERFUNCTION, &Transfer::take_head);
     set(CURLOPT_HEADERDATA, this);
     set(CURLOPT_WRITEFUNCTION, &Transfer::take_body);

@@ -12,6 +12,12 @@ namespace {
 constexpr std::string_view kBatchContentType = "application/cloudevents-batch+json";
 constexpr std::size_t kBatchBytes = 1U << 20U;
 
+// The library of HTTP/2 sends no head of more than 64 KiB, and breaks the connection over it, with
+// all that is under way there. What it packs around a header is counted, and room is left for the
+// login.
+constexpr std::size_t kHeadBytesMax = 60'000;
+constexpr std::size_t kHeaderBytes = 12;
+
 // Headers of one hop, of the login, and those that we set ourselves.
 constexpr std::array<std::string_view, 16> kReserved = {
     "authorization",
@@ -48,6 +54,12 @@ std::string line(std::string_view name, std::string_view value) {
     std::string text(name);
     if (value.empty()) return text + ";";
     return text.append(": ").append(value);
+}
+
+bool is_too_long(const Request& request) {
+    std::size_t bytes = request.url.size();
+    for (const std::string& line : request.headers) bytes += line.size() + kHeaderBytes;
+    return bytes > kHeadBytesMax;
 }
 
 std::string now_in_seconds() {
@@ -111,7 +123,9 @@ bool Writer::write_one(const Envelope& envelope, Request& request, Answer& flaw)
     );
     request.body = encoded.payload;
     identify(request, envelope.id.to_string());
-    return true;
+    if (!may_be_http2(options_) || !is_too_long(request)) return true;
+    flaw = {Verdict::unacceptable, "the headers and the URL are too long for HTTP/2"};
+    return false;
 }
 
 // A batch has the name of all it contains: were it called by one of its messages, a receiver that
