@@ -248,9 +248,8 @@ TEST_F(Http, LeavesUnansweredWhatHadNoWholeAnswer) {
          {"early-close", "cut-status", "cut-head", "hints-only", "cut-body", "broken"}) {
         expect_outage(publish(*open_at(path), one()), "cannot post");
     }
-    for (const char* path : {"slow-headers", "stalled-body"}) {
-        expect_outage(publish(*open_at(std::string(path) + "?timeout=500ms"), one()), "cannot");
-    }
+    expect_outage(publish(*open_at("slow-headers?timeout=500ms"), one()), "cannot");
+    expect_outage(publish(*open_at("slow-headers"), one(), milliseconds(500)), "");
     expect_all(publish(*open_at("hook"), one()));
     expect_all(publish(*open_at("hints"), one()));
 }
@@ -259,6 +258,18 @@ TEST_F(Http, ReadsNoEndlessAnswer) {
     const auto broker = open_at("endless-body");
     expect_all(publish(*broker, one()));
     expect_all(publish(*broker, one()));
+}
+
+// Otherwise the message would be posted again and again, to somebody who has taken it.
+TEST_F(Http, CountsTheStatusOfAnAnswerThatTakesTooLong) {
+    for (const char* path : {"stalled-body", "dripping-body"}) {
+        expect_all(publish(*open_at(std::string(path) + "?timeout=500ms"), one()));
+        // The turn ends before the request may.
+        expect_all(publish(*open_at(path), one(), milliseconds(500)));
+    }
+    const auto broker = open_at("?timeout=500ms&target=dripping-body%3Fstatus=500");
+    EXPECT_EQ(publish(*broker, one())[0].verdict, Verdict::refused);
+    EXPECT_EQ(http_receiver().posted().size(), 5U);
 }
 
 TEST_F(Http, BeginsNothingBehindAnOutage) {

@@ -6,6 +6,7 @@
 What it answers is said by the path of the request:
     /status/404         that status                        /status/503?retry_after=7   with a Retry-After
     /slow-headers       begins an answer and never ends it /stalled-body     announces a body that never comes
+    /dripping-body      200, and a byte of its body now and then, for ever
     /endless-body       200, and a body without an end     /early-close      closes without an answer
     /cut-body           closes in the middle of its body   /broken           answers something that is not HTTP
     /cut-head           closes in the middle of a header   /cut-status       closes behind the status line
@@ -20,6 +21,7 @@ import json
 import ssl
 import sys
 import threading
+import time
 import urllib.parse
 
 
@@ -103,6 +105,16 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         try:
             while True:
                 self.raw(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        except OSError:
+            self.close_connection = True
+
+    def do_dripping_body(self, path, query, body):
+        status = query.get("status", "200").encode()
+        self.raw(b"HTTP/1.1 " + status + b" Slow\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try:
+            while True:
+                self.raw(b"1\r\nx\r\n")
+                time.sleep(0.05)
         except OSError:
             self.close_connection = True
 

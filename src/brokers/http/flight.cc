@@ -13,6 +13,7 @@ void Flight::make() {
     while (parts_.link.active() > 0) {
         if (wire::millis_left(parts_.deadline) == 0) {
             outage_ = "no answer before the deadline";
+            take_late();
             break;
         }
         for (const Link::Done& done : parts_.link.advance(parts_.deadline)) {
@@ -76,6 +77,15 @@ void Flight::take(Range range, const Answer& answer, bool is_about_content) {
     if (range.count > 1 && answer.verdict == Verdict::unacceptable) return divide(range);
     if (range.count == 1 || !is_about_content) return settle(range, answer);
     refused_.push_back({range, answer});
+}
+
+// Whoever has given a status and is not done with the body has answered.
+void Flight::take_late() {
+    for (const auto& [transfer, range] : under_way_) {
+        const long status = transfer->status(CURLE_OPERATION_TIMEDOUT);
+        if (status == 0) continue;
+        take(range, transfer->answer(CURLE_OPERATION_TIMEDOUT), concerns_content(status));
+    }
 }
 
 void Flight::settle(Range range, const Answer& answer) {

@@ -48,6 +48,7 @@ private:
     [[nodiscard]] bool next(Range& range);
     void begin(Transfer& transfer, Range range);
     void take(Range range, const Answer& answer, bool is_about_content);
+    void take_late();
     void settle(Range range, const Answer& answer);
     void divide(Range range);
     void divide_refused();

@@ -158,8 +158,9 @@ curl_socket_t Transfer::open_socket(void* self, curlsocktype /*purpose*/, curl_s
 
 long Transfer::status(CURLcode code) const {
     const bool had_enough = code == CURLE_WRITE_ERROR && body_bytes_ > kBodyBytesMax;
-    const bool is_whole = code == CURLE_OK || had_enough;
-    return has_head_ && is_whole ? given() : 0;
+    const bool has_no_end = code == CURLE_OPERATION_TIMEDOUT;
+    const bool counts = code == CURLE_OK || had_enough || has_no_end;
+    return has_head_ && counts ? given() : 0;
 }
 
 long Transfer::given() const {

@@ -31,7 +31,9 @@ public:
     // followed it had no end.
     [[nodiscard]] Answer answer(CURLcode code) const;
 
-    // The receiver's status, if its answer had a whole head and was not cut off; else 0.
+    // The receiver's status, if its answer had a whole head and was not cut off; else 0. A body
+    // that takes too long (CURLE_OPERATION_TIMEDOUT, also before the library says so) is not cut
+    // off.
     [[nodiscard]] long status(CURLcode code) const;
 
     // What has answered, as far as it says so, and the version of HTTP it speaks.
