@@ -7,8 +7,10 @@ namespace outrider::http {
 namespace {
 
 // Of the statuses that blame the request, those that time or an operator mends without touching the
-// message: login, permission, place, too slow, too early, too many.
-constexpr std::array<long, 6> kMendable = {401, 403, 404, 408, 425, 429};
+// message: login, payment, permission, place, method, proxy, the receiver's own state (409, 412,
+// 423), the wrong server, too early, the protocol, too many, the law, a gateway that gave up (499).
+constexpr std::array<long, 16> kMendable =
+    {401, 402, 403, 404, 405, 407, 408, 409, 412, 421, 423, 425, 426, 429, 451, 499};
 
 constexpr std::array<long, 3> kAway = {502, 503, 504};
 

@@ -1,6 +1,7 @@
 #include "brokers/http/transfer.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <sys/socket.h>
 
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kBodyBytesMax = 64U << 10U;
 constexpr std::size_t kExcerptBytes = 256;
 constexpr std::size_t kNameBytes = 100;
+
+constexpr std::int64_t kWaitMax = 86'400;  // in seconds; beyond any rule, and no overflow
 
 constexpr long kFinal = 200;  // smaller statuses announce another
 
@@ -169,11 +172,29 @@ long Transfer::given() const {
     return status;
 }
 
+std::string_view Transfer::header(const char* name) const {
+    curl_header* found = nullptr;
+    const auto code = curl_easy_header(handle_.get(), name, 0, CURLH_HEADER, -1, &found);
+    return code == CURLHE_OK ? std::string_view(found->value) : std::string_view();
+}
+
+// Dates are for the library; of numbers that are too long for it, it says nothing.
+std::int64_t Transfer::wait_in_seconds() const {
+    const std::string_view text = header("Retry-After");
+    const char* const end = text.data() + text.size();
+    std::int64_t seconds = 0;
+    const auto [stop, code] = std::from_chars(text.data(), end, seconds);
+    if (stop != end || text.starts_with('-')) {
+        curl_off_t date = 0;
+        curl_easy_getinfo(handle_.get(), CURLINFO_RETRY_AFTER, &date);
+        return date;
+    }
+    return code == std::errc::result_out_of_range ? kWaitMax : seconds;
+}
+
 std::string Transfer::server() const {
-    curl_header* header = nullptr;
-    const bool is_named =
-        curl_easy_header(handle_.get(), "Server", 0, CURLH_HEADER, -1, &header) == CURLHE_OK;
-    const std::string_view name = is_named ? header->value : "a receiver without a name";
+    const std::string_view given = header("Server");
+    const std::string_view name = given.empty() ? "a receiver without a name" : given;
     long version = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_HTTP_VERSION, &version);
     const char* protocol = version == CURL_HTTP_VERSION_2_0 ? ", HTTP/2" : ", HTTP/1";
@@ -198,10 +219,9 @@ Answer Transfer::answer(CURLcode code) const {
     if (answer.verdict == Verdict::acknowledged) return answer;
     answer.reason = "the receiver said " + std::to_string(given);
     if (!excerpt_.empty()) answer.reason += ": " + excerpt_;
-    curl_off_t wait = 0;
-    curl_easy_getinfo(handle_.get(), CURLINFO_RETRY_AFTER, &wait);
-    constexpr curl_off_t kWaitMax = 86'400;  // beyond any rule, and no overflow
-    if (wait > 0) answer.retry_after = std::chrono::seconds(std::min(wait, kWaitMax));
+    if (const std::int64_t wait = wait_in_seconds(); wait > 0) {
+        answer.retry_after = std::chrono::seconds(std::min(wait, kWaitMax));
+    }
     return answer;
 }
 

@@ -56,6 +56,8 @@ private:
     void set_login(const HttpOptions& options);
     void start(const std::string& url, std::chrono::milliseconds timeout);
     [[nodiscard]] long given() const;  // the status, however the transfer ended
+    [[nodiscard]] std::string_view header(const char* name) const;  // of the answer; empty: none
+    [[nodiscard]] std::int64_t wait_in_seconds() const;             // that is asked for
 
     static std::size_t take_head(char* bytes, std::size_t size, std::size_t count, void* self);
     static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* self);
