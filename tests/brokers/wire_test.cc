@@ -203,6 +203,13 @@ TEST(CloudEvent, CarriesAnyData) {
     };
     EXPECT_EQ(event_of("application/x+json; charset=utf-8", "[1]").at("data"), "[1]"_json);
     EXPECT_EQ(event_of("application/json", "{oops").at("data_base64"), "e29vcHM=");
+    // JSON to a lenient reader, but not in the middle of other JSON.
+    const std::string marked = "\xef\xbb\xbf{\"a\":1}";
+    EXPECT_EQ(event_of("application/json", marked).at("data_base64"), "77u/eyJhIjoxfQ==");
+    const std::string ended("{\"a\":1}\0", 8);
+    EXPECT_EQ(event_of("application/json", ended).at("data_base64"), "eyJhIjoxfQA=");
+    const std::string trailed("{\"a\":1}\0}", 9);
+    EXPECT_EQ(event_of("application/json", trailed).at("data_base64"), "eyJhIjoxfQB9");
     EXPECT_EQ(event_of("text/plain", "a\"b").at("data"), "a\"b");
     EXPECT_EQ(event_of("text/plain", "\xff").at("data_base64"), "/w==");
     EXPECT_EQ(event_of("", "abc").at("data_base64"), "YWJj");

@@ -22,6 +22,14 @@ bool says_json(std::string_view content_type) {
            type.ends_with("+json");
 }
 
+// What may stand in the middle of other JSON. The library skips a byte order mark and takes a NUL
+// for the end; neither is JSON.
+bool is_json_text(std::string_view payload) {
+    if (payload.starts_with("\xef\xbb\xbf")) return false;
+    if (payload.find('\0') != std::string_view::npos) return false;
+    return nlohmann::json::accept(payload);
+}
+
 void append_attribute(std::string& out, std::string_view name, std::string_view value) {
     out += out.back() == '{' ? "\"" : ",\"";
     out += name;
@@ -33,7 +41,7 @@ void append_data(std::string& out, const Envelope& envelope) {
     if (envelope.payload.empty()) return;
     const bool is_json = says_json(envelope.content_type);
     const bool is_text = !is_json && media_type(envelope.content_type).starts_with("text/");
-    if (is_json && nlohmann::json::accept(envelope.payload)) {
+    if (is_json && is_json_text(envelope.payload)) {
         out += ",\"data\":";
         out += envelope.payload;
     } else if (is_text && is_utf8(envelope.payload)) {
