@@ -46,7 +46,37 @@ std::string_view authority_of(std::string_view url) {
     return host == std::string_view::npos ? proper : url.substr(0, host + 1);
 }
 
-// The password of every scheme://user:password@host.
+// What stands before the "://".
+std::string scheme_before(std::string_view text, std::size_t slashes) {
+    std::size_t start = slashes;
+    while (start > 0 && is_word(text[start - 1])) --start;
+    return lower(std::string(text.substr(start, slashes - start)));
+}
+
+// Where a user without a password is no name but a key (http:) or a token (nats:).
+constexpr std::array<std::string_view, 5> kKeyed = {"http", "https", "nats", "natss", "tls"};
+
+bool hides_user(std::string_view scheme) {
+    return std::find(kKeyed.begin(), kKeyed.end(), scheme) != kKeyed.end();
+}
+
+void append_login(std::string& out, std::string_view scheme, std::string_view login) {
+    const std::size_t colon = login.find(':');
+    const std::string_view user = login.substr(0, colon);
+    const bool has_colon = colon != std::string_view::npos;
+    // With an @ in it, it is the host of another login that the colon belongs to.
+    const bool is_alone =
+        !has_colon || colon + 1 == login.size() || user.find('@') != std::string_view::npos;
+    if (is_alone && hides_user(scheme)) {
+        out.append(kMask);
+    } else if (has_colon) {
+        out.append(user).append(":").append(kMask);
+    } else {
+        out.append(user);
+    }
+}
+
+// The login of every scheme://user:password@host.
 std::string mask_userinfo(std::string_view text, std::string_view ends) {
     std::string out;
     std::size_t at = 0;
@@ -57,10 +87,10 @@ std::string mask_userinfo(std::string_view text, std::string_view ends) {
         const std::size_t end = std::min(text.find_first_of(ends, start), text.size());
         const std::string_view authority = authority_of(text.substr(start, end - start));
         const std::size_t host = authority.rfind('@');
-        const std::size_t colon = authority.find(':');
         out.append(text.substr(at, start - at));
-        if (host != std::string_view::npos && colon < host) {
-            out.append(authority.substr(0, colon + 1)).append(kMask).append(authority.substr(host));
+        if (host != std::string_view::npos) {
+            append_login(out, scheme_before(text, slashes), authority.substr(0, host));
+            out.append(authority.substr(host));
         } else {
             out.append(authority);
         }

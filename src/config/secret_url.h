@@ -6,8 +6,9 @@
 namespace outrider {
 
 // A copy of the text in which every secret of a URL is replaced by ***: the password before the
-// `@`, and the values of parameters such as password= and token=. For logs and errors, which may
-// quote a URL anywhere.
+// `@`, the user too where there is no password and users are keys or tokens (http:, nats:), and the
+// values of parameters such as password= and token=. For logs and errors, which may quote a URL
+// anywhere.
 [[nodiscard]] std::string mask_secrets(std::string_view text);
 
 // A URL that may contain a password. It cannot be printed by accident: masked() is for people,

@@ -50,7 +50,7 @@ Result<NatsOptions> parse_nats_url(std::string_view url, NatsOptions defaults) {
         if (endpoint.port == 0) endpoint.port = kPort;
     }
     if (!parsed->user.empty() && parsed->password.empty()) {
-        // Logs mask passwords and parameters, but not users.
+        // Whoever prints a URL knows that a token= is secret; a user may be taken for a name.
         return Error{Remedy::correct, "write a token as ?token=..., not before the @"};
     }
     options.user = parsed->user;
