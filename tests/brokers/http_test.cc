@@ -310,6 +310,31 @@ TEST_F(Http, LogsIn) {
     EXPECT_EQ(posted.at(1).header("Authorization"), "Bearer sesame");
 }
 
+TEST_F(Http, NeverSaysTheLoginThatAReceiverEchoes) {
+    const std::string token(300, 'T');
+    const std::string password = "opensesame";
+    const auto reason_of = [](const std::string& login, const std::string& query) {
+        const std::string url = "http://" + login + place() + "/?allow_private=true";
+        return publish(*open(url + query), one())[0].reason;
+    };
+    // Also where the excerpt ends in the middle of it.
+    for (int letters = 0; letters < 300; letters += 23) {
+        const std::string target = "&target=echo%3Fletters=" + std::to_string(letters);
+        const std::string bearer = reason_of("", "&token=" + token + target);
+        EXPECT_EQ(bearer.find("TTTT"), std::string::npos) << bearer;
+        const std::string basic = reason_of("me:" + password + "@", target);
+        EXPECT_EQ(basic.find("open"), std::string::npos) << basic;
+        EXPECT_EQ(basic.find("bWU6"), std::string::npos) << basic;
+        const std::string key = reason_of("sk_hunter2@", target);
+        EXPECT_EQ(key.find("sk_h"), std::string::npos) << key;
+        EXPECT_LT(key.size(), 300U);
+    }
+    EXPECT_EQ(
+        reason_of("me:" + password + "@", "&target=echo"),
+        "the receiver said 400:  Basic *** me : ***  Basic ***"
+    );
+}
+
 TEST_F(Http, TakesNoHeaderThatWouldBreakTheProtocol) {
     const auto verdict_of = [](Header header) {
         testing::Received message;

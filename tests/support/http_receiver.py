@@ -11,6 +11,7 @@ What it answers is said by the path of the request:
     /cut-body           closes in the middle of its body   /broken           answers something that is not HTTP
     /cut-head           closes in the middle of a header   /cut-status       closes behind the status line
     /hints              103, and then 200                  /hints-only       103, and closes
+    /echo               400 and N letters, the login, more letters (/echo?letters=N)
     /redirect           302 to /elsewhere                  /picky            415 for bodies that contain "poison"
     /refuses-once       500, then closes without an answer /picky?status=500 the same with that status
     anything else       200"""
@@ -91,6 +92,13 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             return
         self.server.has_refused = True
         self.answer(500)
+
+    def do_echo(self, path, query, body):
+        login = self.headers.get("Authorization", "")
+        kind, _, value = login.partition(" ")
+        plain = base64.b64decode(value).decode().partition(":") if kind == "Basic" else ()
+        letters = "x" * int(query.get("letters", 0))
+        self.answer(400, " ".join([letters, login, *plain, letters, login]).encode())
 
     def do_slow_headers(self, path, query, body):
         self.raw(b"HTTP/1.1 200 OK\r\nX-Slow: ")

@@ -7,6 +7,8 @@
 
 #include "brokers/http/address.h"
 #include "brokers/http/classify.h"
+#include "brokers/wire/url.h"
+#include "core/text.h"
 
 namespace outrider::http {
 namespace {
@@ -33,6 +35,29 @@ long protocol(const HttpOptions& options) {
     return is_one ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
 }
 
+// What of the login a receiver could repeat. An API key goes as a user without a password.
+std::vector<std::string> secrets_of(const HttpOptions& options) {
+    if (!options.token.empty()) return {options.token};
+    if (options.user.empty()) return {};
+    std::string basic;
+    append_base64(basic, options.user + ":" + options.password);
+    return {options.password.empty() ? options.user : options.password, basic};
+}
+
+std::size_t longest(const std::vector<std::string>& texts) {
+    std::size_t bytes = 0;
+    for (const std::string& text : texts) bytes = std::max(bytes, text.size());
+    return bytes;
+}
+
+// What was read may end in the middle of a secret. A few characters of it tell nobody anything.
+void drop_beginning(std::string& text, std::string_view secret) {
+    constexpr std::size_t kFew = 3;
+    for (std::size_t size = std::min(text.size(), secret.size()); size > kFew; --size) {
+        if (text.ends_with(secret.substr(0, size))) return text.resize(text.size() - size);
+    }
+}
+
 }  // namespace
 
 template <class Value>
@@ -43,6 +68,8 @@ void Transfer::set(CURLoption option, Value value) {
 
 Transfer::Transfer(const HttpOptions& options)
     : allow_private_(options.allow_private),
+      secrets_(secrets_of(options)),
+      kept_bytes_max_(kExcerptBytes + longest(secrets_)),
       complaint_(CURL_ERROR_SIZE, '\0') {
     prepare_library();
     handle_.reset(curl_easy_init());
@@ -99,7 +126,7 @@ void Transfer::set_tls(const HttpOptions& options) {
 void Transfer::start(const std::string& url, std::chrono::milliseconds timeout) {
     complaint_[0] = '\0';
     has_head_ = false;
-    excerpt_.clear();
+    kept_.clear();
     body_bytes_ = 0;
     private_address_.clear();
     set(CURLOPT_URL, url.c_str());
@@ -145,7 +172,7 @@ std::size_t Transfer::take_head(char* bytes, std::size_t size, std::size_t count
 std::size_t Transfer::take_body(char* bytes, std::size_t size, std::size_t count, void* self) {
     auto& transfer = *static_cast<Transfer*>(self);
     const std::string_view part(bytes, size * count);
-    transfer.excerpt_ += part.substr(0, kExcerptBytes - transfer.excerpt_.size());
+    transfer.kept_ += part.substr(0, transfer.kept_bytes_max_ - transfer.kept_.size());
     transfer.body_bytes_ += part.size();
     return transfer.body_bytes_ > kBodyBytesMax ? 0 : part.size();  // 0: enough of this
 }
@@ -212,13 +239,21 @@ std::string Transfer::failure(CURLcode code) const {
            (details.empty() ? std::string(curl_easy_strerror(code)) : std::string(details));
 }
 
+// Receivers that echo a request would put its login into the log, the store and the dead letters.
+std::string Transfer::excerpt() const {
+    std::string text = kept_;
+    for (const std::string& secret : secrets_) text = wire::without_secret(std::move(text), secret);
+    for (const std::string& secret : secrets_) drop_beginning(text, secret);
+    return text.substr(0, kExcerptBytes);
+}
+
 Answer Transfer::answer(CURLcode code) const {
     const long given = status(code);
     if (given == 0) return {Verdict::unanswered, failure(code), {}};
     Answer answer{classify(given), {}, {}};
     if (answer.verdict == Verdict::acknowledged) return answer;
     answer.reason = "the receiver said " + std::to_string(given);
-    if (!excerpt_.empty()) answer.reason += ": " + excerpt_;
+    if (!kept_.empty()) answer.reason += ": " + excerpt();
     if (const std::int64_t wait = wait_in_seconds(); wait > 0) {
         answer.retry_after = std::chrono::seconds(std::min(wait, kWaitMax));
     }

@@ -57,19 +57,22 @@ private:
     void start(const std::string& url, std::chrono::milliseconds timeout);
     [[nodiscard]] long given() const;  // the status, however the transfer ended
     [[nodiscard]] std::string_view header(const char* name) const;  // of the answer; empty: none
-    [[nodiscard]] std::int64_t wait_in_seconds() const;             // that is asked for
+    [[nodiscard]] std::string excerpt() const;           // of the answer's body, for a person
+    [[nodiscard]] std::int64_t wait_in_seconds() const;  // that is asked for
 
     static std::size_t take_head(char* bytes, std::size_t size, std::size_t count, void* self);
     static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* self);
     static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address);
 
     const bool allow_private_;
+    const std::vector<std::string> secrets_;  // that no reason may quote
+    const std::size_t kept_bytes_max_;  // the excerpt, and as much as a secret at its end takes
     Handle handle_;
     List headers_;
     Request request_;
     std::vector<char> complaint_;  // the library writes here what went wrong
     bool has_head_ = false;        // the answer's head, up to the empty line that ends it
-    std::string excerpt_;          // the first bytes of the answer's body
+    std::string kept_;             // the first bytes of the answer's body
     std::size_t body_bytes_ = 0;
     std::string private_address_;  // that the host turned out to have
 };
