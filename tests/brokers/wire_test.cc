@@ -5,8 +5,11 @@
 #include "brokers/wire/cloud_event.h"
 #include "brokers/wire/encoder.h"
 #include "brokers/wire/parameters.h"
+#include "brokers/wire/socket.h"
 #include "brokers/wire/target.h"
 #include "brokers/wire/url.h"
+#include "core/clock.h"
+#include "support/tcp.h"
 
 namespace outrider::wire {
 namespace {
@@ -214,6 +217,50 @@ TEST(CloudEvent, CarriesAnyData) {
     EXPECT_EQ(event_of("text/plain", "\xff").at("data_base64"), "/w==");
     EXPECT_EQ(event_of("", "abc").at("data_base64"), "YWJj");
     EXPECT_FALSE(event_of("text/plain", "").contains("data"));
+}
+
+// A listener that nobody accepts at: its kernel takes one connection, and is silent to the next.
+class Listener {
+public:
+    Listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        auto* const place = reinterpret_cast<sockaddr*>(&place_);
+        socklen_t size = sizeof place_;
+        EXPECT_EQ(::bind(socket_.get(), place, size), 0);
+        EXPECT_EQ(::listen(socket_.get(), 0), 0);
+        EXPECT_EQ(::getsockname(socket_.get(), place, &size), 0);
+    }
+
+    void fall_silent() { first_ = live::connect_to(ntohs(place_.sin_port)); }
+
+    [[nodiscard]] addrinfo address() {
+        addrinfo address{};
+        address.ai_family = AF_INET;
+        address.ai_addr = reinterpret_cast<sockaddr*>(&place_);
+        address.ai_addrlen = sizeof place_;
+        return address;
+    }
+
+private:
+    sockaddr_in place_ = live::loopback(0);
+    Descriptor socket_;
+    Descriptor first_;
+};
+
+TEST(Dial, LeavesTimeForTheAddressesBehindASilentOne) {
+    Listener silent;
+    silent.fall_silent();
+    Listener good;
+    addrinfo last = good.address();
+    addrinfo first = silent.address();
+    const auto dial_within = [&](Duration patience) {
+        return dial(first, "two.example", SystemClock().now() + patience);
+    };
+    const Result<Descriptor> nobody = dial_within(std::chrono::milliseconds(100));
+    ASSERT_FALSE(nobody);
+    EXPECT_EQ(nobody.error().text, "cannot connect to two.example: Connection timed out");
+    first.ai_next = &last;
+    const Result<Descriptor> socket = dial_within(std::chrono::seconds(1));
+    EXPECT_TRUE(socket) << socket.error().text;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "brokers/wire/socket.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -88,10 +89,17 @@ Result<void> wait_ready(int descriptor, short events, Deadline deadline) {
 Result<Descriptor> dial(const Endpoint& endpoint, Deadline deadline) {
     const Result<Addresses> addresses = look_up(endpoint);
     if (!addresses) return addresses.error();
-    const std::string name = to_string(endpoint);
+    return dial(**addresses, to_string(endpoint), deadline);
+}
+
+Result<Descriptor> dial(const addrinfo& addresses, const std::string& name, Deadline deadline) {
+    int left = 0;
+    for (const addrinfo* one = &addresses; one != nullptr; one = one->ai_next) ++left;
     Result<Descriptor> socket = system_error("connect to " + name, EADDRNOTAVAIL);
-    for (const addrinfo* one = addresses->get(); one != nullptr; one = one->ai_next) {
-        socket = connect_to(*one, name, deadline);
+    for (const addrinfo* one = &addresses; one != nullptr; one = one->ai_next) {
+        const MonoTime now = SystemClock().now();
+        const Duration share = std::max(deadline - now, Duration::zero()) / left--;
+        socket = connect_to(*one, name, now + share);
         if (socket || millis_left(deadline) == 0) break;
     }
     return socket;
