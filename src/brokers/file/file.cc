@@ -111,7 +111,7 @@ Result<std::int64_t> LineFile::find_end(std::int64_t size) const {
 Result<std::int64_t> LineFile::cut_torn_tail() {
     const off_t size = ::lseek(file_.get(), 0, SEEK_END);
     if (size < 0) return error("seek in", errno);
-    const Result<std::int64_t> end = find_end(size);
+    Result<std::int64_t> end = find_end(size);
     if (!end || *end == size) return end;
     char head[kLineHead.size()];
     const ssize_t got = ::pread(file_.get(), head, sizeof head, *end);
