@@ -128,6 +128,40 @@ TEST_F(Nats, ChargesNobodyIfItMayNotAsk) {
     expect_all(publish(*broker, to_subject("shop.a")));
 }
 
+// The streams are another account's, which lends subjects and, by another name, its API.
+TEST_F(Nats, AsksTheJetStreamThatHasTheStreams) {
+    const NatsServer server(
+        "accounts { JS { jetstream: enabled, users: [ {user: js, password: secret} ],"
+        " exports: [ {service: \"shop.>\"}, {service: \"lost.>\"}, {service: \"$JS.API.>\"} ] },"
+        " APP { users: [ {user: app, password: secret} ], imports: ["
+        " {service: {account: JS, subject: \"shop.>\"}},"
+        " {service: {account: JS, subject: \"lost.>\"}},"
+        " {service: {account: JS, subject: \"$JS.API.>\"}, to: \"JS.lent.API.>\"} ] } }",
+        "js:secret@"
+    );
+    const NatsClient client(server.url());
+    client.add_stream("SHOP", "shop.>");
+    const Messages messages = to_subject("shop.a");
+    const std::string place = server.url("app:secret@") + "?ack_wait=500ms";
+    EXPECT_FALSE(open(place)->ping(in(seconds(10))));
+
+    const auto broker = open(place + "&api=JS.lent.API");
+    EXPECT_TRUE(broker->ping(in(seconds(10))));
+    expect_all(publish(*broker, messages));
+    expect_all(publish(*broker, messages));
+    EXPECT_EQ(client.count("SHOP"), 3U);
+    expect_refused(publish(*broker, to_subject("lost.a")), "no stream takes");
+
+    const auto without = open(place + "&api=");
+    EXPECT_TRUE(without->ping(in(seconds(10))));
+    expect_all(publish(*without, messages));
+    EXPECT_EQ(client.count("SHOP"), 6U);
+    expect_outage(publish(*without, to_subject("lost.a")), "api is empty");
+    const Result<BrokerFacts> facts = open(place + "&api=&stream=SHOP")->describe(in(seconds(10)));
+    ASSERT_TRUE(facts) << facts.error().text;
+    EXPECT_NE(facts->durability.find("not known"), std::string::npos) << facts->durability;
+}
+
 TEST(NatsStreams, AreReadOnlyFromAnAnswer) {
     EXPECT_EQ(*nats::read_streams(R"({"total":0,"streams":null})"), "");
     EXPECT_EQ(*nats::read_streams(R"({"total":0,"streams":[]})"), "");

@@ -378,12 +378,13 @@ TEST_F(Nats, RefusesAServerWithoutTlsWhenItWasAskedFor) {
 
 TEST(NatsUrl, ReadsOptions) {
     const Result<NatsOptions> options =
-        parse_nats_url("nats://me:pw@a,b:5000?stream=S&deduplicate=false&ack_wait=2s");
+        parse_nats_url("nats://me:pw@a,b:5000?stream=S&deduplicate=false&ack_wait=2s&api=x");
     ASSERT_TRUE(options) << options.error().text;
     ASSERT_EQ(options->endpoints.size(), 2U);
     EXPECT_EQ(wire::to_string(options->endpoints[0]), "a:4222");
     EXPECT_EQ(wire::to_string(options->endpoints[1]), "b:5000");
     EXPECT_EQ(options->stream, "S");
+    EXPECT_EQ(options->api, "x");
     EXPECT_FALSE(options->deduplicate);
     EXPECT_FALSE(options->tls);
     EXPECT_TRUE(parse_nats_url("natss://a")->tls);
@@ -399,6 +400,7 @@ TEST(NatsUrl, SaysWhatItCannotDo) {
          {"nats://a?tls_ca=x", "natss:"},
          {"nats://a?target=x.>", "wildcard"},
          {"nats://a?ack_wait=0s", "longer"},
+         {"nats://a?api=x.>", "wildcard"},
          {"http://a", "nats:"}}
     );
 }

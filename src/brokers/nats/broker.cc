@@ -50,17 +50,9 @@ public:
         if (Result<void> there = ping(deadline); !there) return there.error();
         const Result<std::string> greeting = Connection::greeting(options_, deadline);
         if (!greeting) return greeting.error();
-        BrokerFacts facts;
-        facts.server = server_of(*greeting);
-        facts.durability =
-            "stored by the stream that takes the subject; which one, and how safely, "
-            "is not known without ?stream=";
-        if (options_.stream.empty()) return facts;
-        const Result<std::string> stream =
-            connection_->ask("STREAM.INFO." + options_.stream, "", deadline);
-        if (!stream) return stream.error();
-        facts.durability = durability_of(*stream, options_.stream);
-        return facts;
+        const Result<std::string> durability = ask_for_durability(deadline);
+        if (!durability) return durability.error();
+        return BrokerFacts{server_of(*greeting), *durability};
     }
 
 private:
@@ -79,8 +71,23 @@ private:
     Result<void> ask_for_account(Deadline deadline) {
         const Result<std::string> account = connection_->ask(kAccountQuestion, "", deadline);
         if (account) return read_account(*account);
-        if (account.error().native_code == NATS_NOT_PERMITTED) return {};
-        return account.error();
+        if (account.error().native_code != NATS_NOT_PERMITTED) return account.error();
+        return connection_->flush(deadline);
+    }
+
+    Result<std::string> ask_for_durability(Deadline deadline) {
+        if (options_.stream.empty()) {
+            return std::string(
+                "stored by the stream that takes the subject; which one, and how "
+                "safely, is not known without ?stream="
+            );
+        }
+        const Result<std::string> info =
+            connection_->ask("STREAM.INFO." + options_.stream, "", deadline);
+        if (info) return durability_of(*info, options_.stream);
+        if (info.error().native_code != NATS_NOT_PERMITTED) return info.error();
+        return "stored by stream " + options_.stream +
+               "; how safely is not known: " + info.error().text;
     }
 
     Result<void> offer(

@@ -18,8 +18,6 @@ using Options = std::unique_ptr<natsOptions, Destroy<natsOptions, natsOptions_De
 constexpr std::int64_t kWriteMillis = 2000;
 constexpr int kBufferBytes = 128 << 10;
 
-constexpr std::string_view kApi = "$JS.API.";
-
 // Without a handler the library would print to standard error.
 void ignore_error(natsConnection*, natsSubscription*, natsStatus, void*) {
 }
@@ -103,10 +101,11 @@ Error nats_error(std::string_view what, natsStatus status) {
     return Error{Remedy::wait, text, static_cast<int>(status)};
 }
 
-Connection::Connection(Handle handle, Subscription replies, std::string inbox)
+Connection::Connection(Handle handle, Subscription replies, std::string inbox, std::string api)
     : handle_(std::move(handle)),
       replies_(std::move(replies)),
-      inbox_(std::move(inbox)) {
+      inbox_(std::move(inbox)),
+      api_(std::move(api)) {
 }
 
 Result<Connection> Connection::open(const NatsOptions& options, Deadline deadline) {
@@ -138,7 +137,7 @@ Result<Connection> Connection::open_one(
     std::string inbox;
     Result<Subscription> replies = listen(connected, ".>", inbox);
     if (!replies) return Error{Remedy::wait, what + ": " + replies.error().text};
-    return Connection(std::move(handle), std::move(replies).value(), inbox + ".");
+    return Connection(std::move(handle), std::move(replies).value(), inbox + ".", options.api);
 }
 
 Result<Connection::Subscription> Connection::listen(
@@ -168,7 +167,7 @@ natsStatus Connection::ask_later(
     const std::string& body,
     const std::string& reply
 ) {
-    const std::string subject = std::string(kApi) + question;
+    const std::string subject = api_ + "." + question;
     return natsConnection_PublishRequestString(
         handle_.get(), subject.c_str(), reply.c_str(), body.c_str()
     );
@@ -222,20 +221,23 @@ Result<std::string> Connection::ask(
     const std::string& body,
     Deadline deadline
 ) {
+    if (!has_api()) {
+        return Error{Remedy::correct, "JetStream is not asked (api is empty)", NATS_NOT_PERMITTED};
+    }
     std::string inbox;
     const Result<Subscription> replies = listen(handle_.get(), "", inbox);
     if (!replies) return replies.error();
     natsStatus status = ask_later(question, body, inbox);
     if (status != NATS_OK) return nats_error("cannot ask JetStream", status);
     if (Result<void> read = flush(deadline); !read) return read.error();
-    const std::string subject = std::string(kApi) + question;
+    const std::string subject = api_ + "." + question;
     if (const std::string text = denial(); text.find(subject) != std::string::npos) {
         return Error{Remedy::correct, "JetStream may not be asked: " + text, NATS_NOT_PERMITTED};
     }
     natsMsg* found = nullptr;
     status = natsSubscription_NextMsg(&found, replies->get(), wire::millis_left(deadline));
     if (status == NATS_NO_RESPONDERS) {
-        return Error{Remedy::wait, "JetStream is off: nobody answers " + question, status};
+        return Error{Remedy::wait, "JetStream is off: nobody answers " + subject, status};
     }
     if (status != NATS_OK) return nats_error("no answer of JetStream", status);
     const Message reply(found);

@@ -61,8 +61,11 @@ public:
         Deadline deadline
     );
 
+    // Whether JetStream can be asked at all.
+    [[nodiscard]] bool has_api() const { return !api_.empty(); }
+
     // Asks JetStream, e.g. "STREAM.INFO.orders", and comes back with its JSON. The error's native
-    // code is NATS_NOT_PERMITTED if the user may not ask.
+    // code is NATS_NOT_PERMITTED if the user may not ask, or there is no API.
     [[nodiscard]] Result<std::string> ask(
         const std::string& question,
         const std::string& body,
@@ -79,7 +82,7 @@ private:
     using Subscription =
         std::unique_ptr<natsSubscription, Destroy<natsSubscription, natsSubscription_Destroy>>;
 
-    Connection(Handle handle, Subscription replies, std::string inbox);
+    Connection(Handle handle, Subscription replies, std::string inbox, std::string api);
 
     // A subscription to a new inbox, whose subject goes to `inbox`.
     [[nodiscard]] static Result<Subscription> listen(
@@ -97,6 +100,7 @@ private:
     Handle handle_;
     Subscription replies_;
     std::string inbox_;
+    std::string api_;
 };
 
 // What the library says about a status, with its own details where they belong to it.

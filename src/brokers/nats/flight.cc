@@ -169,7 +169,8 @@ Result<void> Flight::look_for(std::size_t place, const Ack& ack) {
         close(place, {Verdict::unanswered, "JetStream called it a duplicate, but it has no id"});
         return {};
     }
-    if (parts_.renewals.is_overtaken(parts_.envelopes[place].order_key, ack.sequence)) {
+    const OrderKey key = parts_.envelopes[place].order_key;
+    if (!parts_.connection.has_api() || parts_.renewals.is_overtaken(key, ack.sequence)) {
         renew(place);
         return {};
     }

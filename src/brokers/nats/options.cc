@@ -12,6 +12,7 @@ Result<void> read_parameters(std::vector<wire::Parameter> given, NatsOptions& op
     wire::Parameters parameters(std::move(given));
     parameters.text("stream", options.stream);
     parameters.flag("deduplicate", options.deduplicate);
+    parameters.text("api", options.api);
     parameters.duration("ack_wait", options.ack_wait);
     parameters.text("token", options.token);
     parameters.text("creds", options.creds);
@@ -29,6 +30,9 @@ Result<void> check(const NatsOptions& options) {
     }
     if (options.ack_wait <= Duration::zero()) {
         return Error{Remedy::correct, "ack_wait must be longer than 0"};
+    }
+    if (options.api.find_first_of(" *>\t\r\n") != std::string::npos) {
+        return Error{Remedy::correct, "api has white space or a wildcard in it"};
     }
     const Result<wire::Target> target = nats::parse_target(options.wire.target);
     if (!target) return target.error();

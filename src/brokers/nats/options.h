@@ -33,13 +33,17 @@ struct NatsOptions : wire::Tls {
     // already, within the duplicate window of the stream. Costs the server 10 to 30 % of its speed.
     bool deduplicate = true;
 
+    // Where JetStream is asked questions: that of the account and domain that have the streams.
+    // Empty: nowhere, since it cannot be reached from here.
+    std::string api = "$JS.API";
+
     // How long the server may be silent while it owes acknowledgements.
     Duration ack_wait = std::chrono::seconds(10);
 
     wire::Options wire;
 };
 
-// Reads nats://[user:password@]host[:port][,host...][?stream=&deduplicate=&ack_wait=&token=
+// Reads nats://[user:password@]host[:port][,host...][?stream=&deduplicate=&api=&ack_wait=&token=
 // &creds=&tls_ca=&tls_cert=&tls_key=&tls_name=&target=&format=&source=] over the given defaults;
 // natss: and tls: are the same with TLS. No part of the URL but names is ever quoted in an error.
 [[nodiscard]] Result<NatsOptions> parse_nats_url(std::string_view url, NatsOptions defaults = {});
