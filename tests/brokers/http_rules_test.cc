@@ -25,19 +25,35 @@ TEST(HttpClassify, KnowsWhatIsWhose) {
         EXPECT_EQ(http::classify(status), Verdict::acknowledged) << status;
     }
     for (const long status :
-         {401L, 402L, 403L, 404L, 405L, 407L, 408L, 409L, 412L, 421L, 423L, 425L, 426L, 429L, 451L,
-          499L, 500L, 501L, 502L, 503L, 504L, 599L, 301L, 302L, 304L, 307L, 308L, 100L, 600L, 0L}) {
+         {401L, 402L, 403L, 404L, 407L, 408L, 421L, 423L, 425L, 426L, 429L, 451L, 499L, 500L,
+          501L, 502L, 503L, 504L, 599L, 301L, 302L, 304L, 307L, 308L, 100L, 600L, 0L}) {
         EXPECT_EQ(http::classify(status), Verdict::refused) << status;
     }
     for (const long status :
-         {400L, 406L, 410L, 411L, 413L, 414L, 415L, 416L, 417L, 418L, 422L, 424L, 428L, 431L}) {
+         {400L,
+          405L,
+          406L,
+          409L,
+          410L,
+          411L,
+          412L,
+          413L,
+          414L,
+          415L,
+          416L,
+          417L,
+          418L,
+          422L,
+          424L,
+          428L,
+          431L}) {
         EXPECT_EQ(http::classify(status), Verdict::unacceptable) << status;
     }
     for (const long status : {400L, 403L, 404L, 409L, 413L, 422L, 500L, 501L, 507L, 599L}) {
         EXPECT_TRUE(http::concerns_content(status)) << status;
     }
     for (const long status :
-         {0L, 200L, 302L, 401L, 402L, 405L, 407L, 408L, 421L, 425L, 426L, 429L, 502L, 503L, 504L}) {
+         {0L, 200L, 302L, 401L, 402L, 407L, 408L, 421L, 425L, 426L, 429L, 502L, 503L, 504L}) {
         EXPECT_FALSE(http::concerns_content(status)) << status;
     }
     EXPECT_TRUE(http::is_there(204));

@@ -7,16 +7,16 @@ namespace outrider::http {
 namespace {
 
 // Of the statuses that blame the request, those that time or an operator mends without touching the
-// message: login, payment, permission, place, method, proxy, the receiver's own state (409, 412,
-// 423), the wrong server, too early, the protocol, too many, the law, a gateway that gave up (499).
-constexpr std::array<long, 16> kMendable =
-    {401, 402, 403, 404, 405, 407, 408, 409, 412, 421, 423, 425, 426, 429, 451, 499};
+// message: login, payment, permission, place, proxy, the wrong server, a lock, too early, the
+// protocol, too many, the law, a gateway that gave up (499).
+constexpr std::array<long, 13> kMendable =
+    {401, 402, 403, 404, 407, 408, 421, 423, 425, 426, 429, 451, 499};
 
 constexpr std::array<long, 3> kAway = {502, 503, 504};
 
-// The same for every message: login, method, protocol, too slow, too early, too many. Permission
-// (403) and place (404) are not among them: firewalls and applications look into bodies for both.
-constexpr std::array<long, 9> kForAll = {401, 402, 405, 407, 408, 421, 425, 426, 429};
+// The same for every message: login, protocol, too slow, too early, too many. Permission (403) and
+// place (404) are not among them: firewalls and applications look into bodies for both.
+constexpr std::array<long, 8> kForAll = {401, 402, 407, 408, 421, 425, 426, 429};
 
 template <std::size_t size>
 bool is_in(const std::array<long, size>& list, long status) {
