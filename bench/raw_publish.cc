@@ -68,8 +68,7 @@ void add_headers(natsMsg* message, const RawMessages& messages, std::size_t i) {
     natsMsgHeader_Set(message, "outrider-type", messages.type.c_str());
     natsMsgHeader_Set(message, "outrider-occurred-at", messages.occurred_at.c_str());
     natsMsgHeader_Set(message, "content-type", messages.content_type.c_str());
-    const std::string dedup_id = messages.ids[i] + "/" + messages.topic;
-    natsMsgHeader_Set(message, "Nats-Msg-Id", dedup_id.c_str());
+    natsMsgHeader_Set(message, "Nats-Msg-Id", messages.ids[i].c_str());
 }
 
 amqp_bytes_t bytes(const std::string& text) {

@@ -63,23 +63,27 @@ TEST(NatsAck, CountsOnlyWithStreamAndSequence) {
     }
 }
 
-TEST(NatsStored, IsThereOnlyWithItsId) {
-    const auto found = [](std::string_view headers) {
-        std::string text = R"({"type":"t","message":{"subject":"s","seq":1,"hdrs":")";
+TEST(NatsStored, IsThereOnlyWithItsIdAndSubject) {
+    const auto found = [](std::string_view headers, const std::string& subject = "s") {
+        std::string text =
+            R"({"type":"t","message":{"subject":")" + subject + R"(","seq":1,"hdrs":")";
         append_base64(text, headers);
-        return nats::read_stored(text + R"(","data":"eA=="}})", "1/s");
+        return nats::read_stored(text + R"(","data":"eA=="}})", "1", "s");
     };
-    EXPECT_EQ(found("NATS/1.0\r\nNats-Msg-Id: 1/s\r\n\r\n"), nats::Stored::there);
-    EXPECT_EQ(found("NATS/1.0\r\nA: b\r\nNats-Msg-Id: 1/s\r\n\r\n"), nats::Stored::there);
-    EXPECT_EQ(found("NATS/1.0\r\nNats-Msg-Id: 1/s2\r\n\r\n"), nats::Stored::gone);
-    EXPECT_EQ(found("NATS/1.0\r\nX: Nats-Msg-Id: 1/s\r\n\r\n"), nats::Stored::gone);
+    EXPECT_EQ(found("NATS/1.0\r\nNats-Msg-Id: 1\r\n\r\n"), nats::Stored::there);
+    EXPECT_EQ(found("NATS/1.0\r\nA: b\r\nNats-Msg-Id: 1\r\n\r\n"), nats::Stored::there);
+    EXPECT_EQ(found("NATS/1.0\r\nNats-Msg-Id: 12\r\n\r\n"), nats::Stored::gone);
+    EXPECT_EQ(found("NATS/1.0\r\nX: Nats-Msg-Id: 1\r\n\r\n"), nats::Stored::gone);
     EXPECT_EQ(found(""), nats::Stored::gone);
-    EXPECT_EQ(nats::read_stored(R"({"message":{"seq":1}})", "1/s"), nats::Stored::gone);
-    EXPECT_EQ(nats::read_stored(R"({"error":{"err_code":10037}})", "1/s"), nats::Stored::gone);
-    EXPECT_EQ(nats::read_stored(R"({"error":{"err_code":10059}})", "1/s"), nats::Stored::gone);
-    EXPECT_EQ(nats::read_stored(R"({"error":{"err_code":10008}})", "1/s"), nats::Stored::unknown);
-    EXPECT_EQ(nats::read_stored("{}", "1/s"), nats::Stored::unknown);
-    EXPECT_EQ(nats::read_stored("", "1/s"), nats::Stored::unknown);
+    EXPECT_EQ(found("NATS/1.0\r\nNats-Msg-Id: 1\r\n\r\n", "t"), nats::Stored::gone);
+    EXPECT_EQ(nats::read_stored(R"({"message":{"seq":1}})", "1", "s"), nats::Stored::gone);
+    EXPECT_EQ(nats::read_stored(R"({"error":{"err_code":10037}})", "1", "s"), nats::Stored::gone);
+    EXPECT_EQ(nats::read_stored(R"({"error":{"err_code":10059}})", "1", "s"), nats::Stored::gone);
+    EXPECT_EQ(
+        nats::read_stored(R"({"error":{"err_code":10008}})", "1", "s"), nats::Stored::unknown
+    );
+    EXPECT_EQ(nats::read_stored("{}", "1", "s"), nats::Stored::unknown);
+    EXPECT_EQ(nats::read_stored("", "1", "s"), nats::Stored::unknown);
 }
 
 TEST(NatsRenewals, ForgetNothingWhenTheyAreMany) {

@@ -186,8 +186,8 @@ Result<void> Flight::look_for(std::size_t place, const Ack& ack) {
 }
 
 void Flight::take_stored(std::size_t place, std::string_view text) {
-    const std::string id = parts_.writer.dedup_id_of(parts_.envelopes[place]);
-    switch (read_stored(text, id)) {
+    const Envelope& envelope = parts_.envelopes[place];
+    switch (read_stored(text, envelope.id.to_string(), parts_.writer.subject_of(envelope))) {
         case Stored::there:
             return close(place, {Verdict::acknowledged, {}});
         case Stored::gone:

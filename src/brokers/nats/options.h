@@ -29,7 +29,7 @@ struct NatsOptions : wire::Tls {
     // The stream that must take the messages; one that another stream takes is refused. Empty: any.
     std::string stream;
 
-    // Whether the server is told the message's id and subject (Nats-Msg-Id) and drops what it has
+    // Whether the server is told the message's id (Nats-Msg-Id) and drops what it has
     // already, within the duplicate window of the stream. Costs the server 10 to 30 % of its speed.
     bool deduplicate = true;
 

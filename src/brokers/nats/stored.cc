@@ -37,7 +37,7 @@ std::string stored_body(std::uint64_t sequence) {
     return "{\"seq\":" + std::to_string(sequence) + "}";
 }
 
-Stored read_stored(std::string_view text, std::string_view dedup_id) {
+Stored read_stored(std::string_view text, std::string_view id, std::string_view subject) {
     const auto answer = JsonObject::parse(text);
     if (!answer) return Stored::unknown;
     if (const auto error = JsonObject::parse(answer->raw("error")); error) {
@@ -47,9 +47,11 @@ Stored read_stored(std::string_view text, std::string_view dedup_id) {
     const auto message = JsonObject::parse(answer->raw("message"));
     if (!message) return Stored::unknown;
     // No header can forge this line: those with control characters are not published.
-    const std::string line = "\r\nNats-Msg-Id: " + std::string(dedup_id) + "\r\n";
+    const std::string line = "\r\nNats-Msg-Id: " + std::string(id) + "\r\n";
     const std::string headers = decode_base64(message->text("hdrs"));
-    return headers.find(line) != std::string::npos ? Stored::there : Stored::gone;
+    const bool is_it =
+        headers.find(line) != std::string::npos && message->text("subject") == subject;
+    return is_it ? Stored::there : Stored::gone;
 }
 
 }  // namespace outrider::nats

@@ -12,12 +12,17 @@ namespace outrider::nats {
 
 enum class Stored : std::uint8_t {
     unknown,  // it did not say
-    there,    // the message with this Nats-Msg-Id
+    there,    // the message with this id and subject
     gone,     // no message, or another one
 };
 
-// What JetStream's answer to that question says about the message that was published with this
-// Nats-Msg-Id. Pure.
-[[nodiscard]] Stored read_stored(std::string_view text, std::string_view dedup_id);
+// What JetStream's answer to that question says about the message that was published with this id
+// (Nats-Msg-Id) to this subject: several destinations may lead into one stream, each with a copy of
+// its own. Pure.
+[[nodiscard]] Stored read_stored(
+    std::string_view text,
+    std::string_view id,
+    std::string_view subject
+);
 
 }  // namespace outrider::nats

@@ -16,10 +16,6 @@ const std::string& Writer::subject_of(const Envelope& envelope) {
     return subject_;
 }
 
-std::string Writer::dedup_id_of(const Envelope& envelope) {
-    return envelope.id.to_string() + "/" + subject_of(envelope);
-}
-
 Message Writer::write(const Envelope& envelope, const Terms& terms, Answer& flaw) {
     const std::string& subject = subject_of(envelope);
     if (const std::string_view wrong = flaw_of(subject, terms.reply); !wrong.empty()) {
@@ -42,7 +38,7 @@ Message Writer::write(const Envelope& envelope, const Terms& terms, Answer& flaw
         return nullptr;
     }
     if (!add_headers(made, flaw)) return nullptr;
-    if (terms.deduplicate && !add(made, "Nats-Msg-Id", dedup_id_of(envelope))) return nullptr;
+    if (terms.deduplicate && !add(made, "Nats-Msg-Id", envelope.id.to_string())) return nullptr;
     return message;
 }
 

@@ -19,10 +19,6 @@ public:
     // The subject that the message goes to. Lives until the next call.
     [[nodiscard]] const std::string& subject_of(const Envelope& envelope);
 
-    // What a stream recognises the message by: its id and its subject, since several destinations
-    // may lead into one stream, each with a copy of its own.
-    [[nodiscard]] std::string dedup_id_of(const Envelope& envelope);
-
     // Where the answer goes, and whether the stream may drop the message if it has it already.
     struct Terms {
         std::string reply;
