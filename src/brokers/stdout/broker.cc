@@ -1,6 +1,7 @@
 #include "core/broker.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -27,9 +28,10 @@ public:
     StdoutLock& operator=(const StdoutLock&) = delete;
 };
 
-// Where the output stands. Of the whole process, like the output itself; guarded by its lock.
-bool& is_within_a_line() {
-    static bool within = false;
+// Where the output stands. Of the whole process, like the output itself, and changed under its
+// lock.
+std::atomic<bool>& is_within_a_line() {
+    static std::atomic<bool> within = false;
     return within;
 }
 
