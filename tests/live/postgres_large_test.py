@@ -18,7 +18,7 @@ ROWS = int(os.environ.get("LARGE_ROWS", "50000" if SANITIZED else "1000000"))
 SMALL = 100  # messages of a small transaction
 KEYS = 1000
 RESIDENT_MAX = 64 << 10  # KiB
-SLOWER_MAX = 3  # times; a broken plan costs far more, a busy machine less
+SLOWER_MAX = 10  # times; a plan that reads everything for every batch costs far more, a busy machine less
 
 INSERT = """insert into outrider.message (topic, key, payload)
     select 'orders.x', '{name}-' || i % {keys}, (i / {keys} + 1)::text::bytea
@@ -110,8 +110,8 @@ class PostgresLarge(unittest.TestCase):
         self.expect_whole(positions, "small", small)
         self.expect_whole(positions, "large", ROWS)
         Verdict(writers, lines).expect_good(self, 0)
-        self.assertGreater(large_rate * SLOWER_MAX, small_rate)
-        if not SANITIZED:
+        if not SANITIZED:  # a few thousand messages say nothing about rates, and sanitizers take memory of their own
+            self.assertGreater(large_rate * SLOWER_MAX, small_rate)
             self.assertLess(resident, RESIDENT_MAX)
 
 
