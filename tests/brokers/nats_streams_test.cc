@@ -99,7 +99,7 @@ TEST_F(Nats, RefusesWhatOnlyAPlainSubscriberTakes) {
     EXPECT_EQ(answers[3].verdict, Verdict::acknowledged) << answers[3].reason;
     // Also where the deadline comes before the end of ack_wait.
     const auto hurried = open(nats_server().url());
-    EXPECT_EQ(publish(*hurried, messages, seconds(1))[0].verdict, Verdict::refused);
+    EXPECT_EQ(publish(*hurried, messages, seconds(4))[0].verdict, Verdict::refused);
     natsSubscription_Destroy(wiretap);
 }
 
