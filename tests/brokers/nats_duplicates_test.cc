@@ -87,13 +87,7 @@ TEST_F(Nats, RepeatsWhatStandsBehindInALaterBurst) {
 }
 
 TEST_F(Nats, PublishesAgainWhereItMayNotLook) {
-    const NatsServer guarded(
-        "authorization { users = ["
-        " {user: admin, password: secret},"
-        " {user: shop, password: secret, permissions: {publish: [\"shop.>\"],"
-        " subscribe: [\"_INBOX.>\"]}} ] }",
-        "admin:secret@"
-    );
+    const NatsServer guarded(kGuarded, kAdmin);
     const NatsClient client(guarded.url());
     client.add_stream("SHOP", "shop.>");
     const auto broker = open(guarded.url("shop:secret@") + "?target=shop.{topic}");

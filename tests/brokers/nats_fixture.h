@@ -12,6 +12,14 @@
 
 namespace outrider::live {
 
+// A server whose user `shop` may publish to shop.> and nothing else, and the login of who may.
+inline constexpr const char* kGuarded =
+    "authorization { users = ["
+    " {user: admin, password: secret},"
+    " {user: shop, password: secret, permissions: {publish: [\"shop.>\"],"
+    " subscribe: [\"_INBOX.>\"]}} ] }";
+inline constexpr const char* kAdmin = "admin:secret@";
+
 // Every test finds a server with one empty stream.
 class Nats : public ::testing::Test {
 protected:

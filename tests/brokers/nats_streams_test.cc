@@ -112,13 +112,7 @@ TEST_F(Nats, ChargesNobodyForAStreamThatDoesNotAcknowledge) {
 }
 
 TEST_F(Nats, ChargesNobodyIfItMayNotAsk) {
-    const NatsServer guarded(
-        "authorization { users = ["
-        " {user: admin, password: secret},"
-        " {user: shop, password: secret, permissions: {publish: [\"shop.>\"],"
-        " subscribe: [\"_INBOX.>\"]}} ] }",
-        "admin:secret@"
-    );
+    const NatsServer guarded(kGuarded, kAdmin);
     const auto broker = open(guarded.url("shop:secret@"));
     EXPECT_TRUE(broker->ping(in(seconds(10))));
     const MonoTime start = SystemClock().now();

@@ -264,13 +264,7 @@ TEST_F(Nats, StopsAtTheDeadlineWhenFrozenInMidBurst) {
 }
 
 TEST_F(Nats, RefusesWhatTheUserMayNotPublish) {
-    const NatsServer guarded(
-        "authorization { users = ["
-        " {user: admin, password: secret},"
-        " {user: shop, password: secret, permissions: {publish: [\"shop.>\"],"
-        " subscribe: [\"_INBOX.>\"]}} ] }",
-        "admin:secret@"
-    );
+    const NatsServer guarded(kGuarded, kAdmin);
     NatsClient(guarded.url()).add_stream("SHOP", "shop.>");
     NatsClient(guarded.url()).add_stream("ADMIN", "admin.>");
     const auto broker = open(guarded.url("shop:secret@"));
