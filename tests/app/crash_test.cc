@@ -60,13 +60,16 @@ private:
     pid_t pid_ = -1;
 };
 
-// A database, seen from outside: how many orders there are, and how many stand alone.
+// A database, seen from outside: how many orders there are, how many stand alone, and how many
+// messages there are too many. Each is one statement: a server finishes the commit of a service
+// that was killed behind it, so two counts in two statements may differ by that commit.
 class Shop {
 public:
     virtual ~Shop() = default;
     [[nodiscard]] virtual long orders() const = 0;
     [[nodiscard]] virtual long messages() const = 0;
     [[nodiscard]] virtual long alone() const = 0;
+    [[nodiscard]] virtual long surplus() const = 0;
     [[nodiscard]] virtual std::string target() const = 0;
 };
 
@@ -82,6 +85,11 @@ public:
             "select (select count(*) from orders where id not in (select cast(payload as text) "
             "from outrider_message)) + (select count(*) from outrider_message where cast(payload "
             "as text) not in (select id from orders))"
+        );
+    }
+    [[nodiscard]] long surplus() const override {
+        return count(
+            "select (select count(*) from outrider_message) - (select count(*) from orders)"
         );
     }
     [[nodiscard]] std::string target() const override { return "sqlite:" + side_.path(); }
@@ -104,6 +112,11 @@ public:
         return count(
             "select count(*) from orders o full join outrider.message m on "
             "convert_from(m.payload, 'UTF8') = o.id where o.id is null or m.id is null"
+        );
+    }
+    [[nodiscard]] long surplus() const override {
+        return count(
+            "select (select count(*) from outrider.message) - (select count(*) from orders)"
         );
     }
     [[nodiscard]] std::string target() const override { return client_ + ":" + log_.conninfo; }
@@ -167,7 +180,7 @@ TEST_P(Crash, AtAnyMomentLeavesBothOrNeither) {
         ASSERT_EQ(shop->alone(), 0);
     }
     EXPECT_GE(shop->orders(), 3 * times);
-    EXPECT_EQ(shop->orders(), shop->messages());
+    EXPECT_EQ(shop->surplus(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(
