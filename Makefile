@@ -82,7 +82,7 @@ build-asan: postgres18
 	nice -n 19 cmake --build --preset asan -j $(JOBS)
 
 run-asan:
-	SANITIZED=1 STORM_SECONDS=5 SEEDS=200 MODEL_SEEDS=12 KILLS=20 CRASHES=1 \
+	SANITIZED=1 PAYLOADS=1000 STORM_SECONDS=5 SEEDS=200 MODEL_SEEDS=12 KILLS=20 CRASHES=1 \
 		ctest --preset asan -j $(TESTS_AT_ONCE) --output-junit tests.xml
 
 build-tsan:
@@ -91,7 +91,7 @@ build-tsan:
 
 # Mostly brokers that are waited for, and nothing is built beside it.
 run-tsan:
-	SANITIZED=1 STORM_SECONDS=5 ctest --preset tsan -j $(shell expr $(TESTS_AT_ONCE) + 2) --output-junit tests.xml
+	SANITIZED=1 PAYLOADS=1000 STORM_SECONDS=5 ctest --preset tsan -j $(shell expr $(TESTS_AT_ONCE) + 2) --output-junit tests.xml
 
 # Every suite without sanitizers: for quick work, not a part of `make test`.
 test-release: kafka postgres18

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "support/random_bytes.h"
 
 namespace outrider {
 
@@ -123,6 +124,25 @@ TEST_P(BrokerSuite, CarriesAnyBytes) {
     const std::vector<Received> received = this->received(*broker, burst);
     ASSERT_EQ(received.size(), payloads.size());
     for (std::size_t i = 0; i < payloads.size(); ++i) EXPECT_EQ(received[i].payload, payloads[i]);
+}
+
+TEST_P(BrokerSuite, CarriesRandomBytes) {
+    constexpr std::size_t kBurst = 500;
+    RandomBytes random;
+    SCOPED_TRACE("RANDOM_SEED=" + std::to_string(random.seed()));
+    const auto broker = open();
+    std::vector<Envelope> all;
+    for (std::string& payload : random.payloads()) {
+        all.push_back(envelope(message("t", "k", std::move(payload))));
+    }
+    for (std::span<const Envelope> rest = all; !rest.empty();) {
+        const std::size_t count = std::min(kBurst, rest.size());
+        expect_acknowledged(publish(*broker, rest.first(count)));
+        rest = rest.subspan(count);
+    }
+    const std::vector<Received> received = this->received(*broker, all);
+    ASSERT_EQ(received.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(received[i].payload, all[i].payload);
 }
 
 TEST_P(BrokerSuite, TakesAnEmptyBurst) {

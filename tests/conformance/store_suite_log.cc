@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "conformance/store_suite.h"
+#include "support/random_bytes.h"
 
 // Reading the log: what is claimed, in which order, within which limits, by whom.
 
@@ -185,6 +186,22 @@ TEST_P(StoreSuite, CarriesEveryFieldUnchanged) {
     EXPECT_EQ(headers, full.headers);
     EXPECT_TRUE(envelope.flaw.empty());
     EXPECT_EQ(envelope.attempts, 0U);
+}
+
+TEST_P(StoreSuite, CarriesRandomBytes) {
+    RandomBytes random;
+    SCOPED_TRACE("RANDOM_SEED=" + std::to_string(random.seed()));
+    const std::vector<std::string> written = random.payloads();
+    std::vector<Message> messages;
+    for (const std::string& payload : written) messages.push_back(message("t", "k", payload));
+    harness_->commit(messages);
+    const auto store = open(destination());
+    std::vector<std::string> read;
+    for (std::vector<std::string> some; !(some = deliver(*store, 1000)).empty();) {
+        std::move(some.begin(), some.end(), std::back_inserter(read));
+    }
+    ASSERT_EQ(read.size(), written.size());
+    for (std::size_t i = 0; i < read.size(); ++i) ASSERT_EQ(read[i], written[i]);
 }
 
 TEST_P(StoreSuite, CarriesEmptyPayloadsAndMissingKeys) {
