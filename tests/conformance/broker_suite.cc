@@ -38,7 +38,7 @@ Envelope BrokerSuite::envelope(Received message) {
 
 std::vector<Answer> BrokerSuite::publish(Broker& broker, std::span<const Envelope> envelopes) {
     std::vector<Answer> answers(envelopes.size());
-    broker.publish(envelopes, SystemClock().now() + std::chrono::seconds(10), answers);
+    broker.publish(envelopes, SystemClock().now() + std::chrono::seconds(30), answers);
     return answers;
 }
 
