@@ -2,12 +2,25 @@
 
 #include <cstdio>
 #include <future>
+#include <memory>
 
 #include <outrider/brokers.h>
+#include <outrider/observer.h>
 #include <outrider/relay.h>
 #include <outrider/sqlite.h>
 #include <outrider/sqlite_store.h>
 #include <sqlite3.h>
+
+// A relay has no log of its own: this says why nothing comes, if nothing comes.
+class Faults : public outrider::Observer {
+    void faulted(
+        const outrider::Destination& destination,
+        outrider::Stage /*stage*/,
+        const outrider::Error& error
+    ) override {
+        std::fprintf(stderr, "%s: %s\n", destination.name.c_str(), error.text.c_str());
+    }
+};
 
 int main() {
     sqlite3* shop = nullptr;
@@ -16,7 +29,7 @@ int main() {
     outrider::sqlite::migrate(shop);
 
     std::promise<void> mailed;
-    outrider::Relay relay(outrider::sqlite::open_store("shop.db"));
+    outrider::Relay relay(outrider::sqlite::open_store("shop.db"), {}, std::make_shared<Faults>());
     relay.on("orders.*", [&](const outrider::Delivery& order) {
         std::printf(
             "mail to %.*s: %.*s\n",

@@ -118,4 +118,9 @@ struct Destination {
 // Throws Failure (correct) that names the field, unless the destination makes sense.
 void validate(const Destination& destination);
 
+// Whether messages flow to a destination, as its relay last said.
+enum class CircuitState : std::uint8_t { closed, open, half_open };
+
+[[nodiscard]] std::string_view to_string(CircuitState state);
+
 }  // namespace outrider

@@ -5,11 +5,11 @@
 
 #include "outrider/brokers.h"
 #include "outrider/destination.h"
+#include "outrider/observer.h"
 #include "outrider/time.h"
 
 namespace outrider {
 
-class Observer;
 class StoreDriver;
 
 // How a relay behaves as a whole. The defaults suit nearly everybody.
@@ -42,6 +42,7 @@ struct RelayOptions {
 // One thread adds, starts and stops; wake() may be called from any.
 class Relay {
 public:
+    // Without an observer it says nothing, whatever goes wrong (outrider/observer.h).
     explicit Relay(
         std::shared_ptr<StoreDriver> store,
         RelayOptions options = {},

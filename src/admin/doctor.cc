@@ -47,6 +47,15 @@ void judge_one(const DestinationStatus& status, std::vector<Finding>& findings) 
              "look at that relay's log; if it is frozen or has lost the database, start it again"}
         );
     }
+    if (!status.parked_reason.empty()) {
+        findings.push_back(
+            {Gravity::warning,
+             "refused",
+             name + " has " + std::to_string(status.parked) +
+                 " messages parked; the broker refused one of them: " + status.parked_reason,
+             "mend what the reason names; they are tried again by themselves until they are dead"}
+        );
+    }
     if (status.dead > 0) {
         findings.push_back(
             {Gravity::warning,

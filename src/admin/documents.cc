@@ -38,6 +38,7 @@ Json status_json(const DestinationStatus& status) {
         {"pending", status.pending},
         {"oldest_pending_seconds", age_json(status.oldest_pending_age)},
         {"parked", status.parked},
+        {"parked_reason", text_or_null(status.parked_reason)},
         {"blocked_keys", status.blocked_keys},
         {"dead", status.dead},
         {"delivered", status.delivered},

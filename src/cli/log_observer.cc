@@ -2,12 +2,27 @@
 
 namespace outrider::cli {
 
-void LogObserver::claimed(const Destination& destination, const Batch& batch, Duration took) {
-    if (batch.envelopes.empty()) return;
+namespace {
+
+constexpr Duration kQuiet = std::chrono::seconds(30);
+
+// Not those that only wait behind another, or for their time.
+bool is_refusal(const Envelope& envelope, const Settlement& settlement) {
+    return settlement.fate == Fate::again && settlement.attempts > envelope.attempts;
+}
+
+}  // namespace
+
+void LogObserver::claimed(
+    const Destination& destination,
+    std::span<const Envelope> envelopes,
+    Duration took
+) {
+    if (envelopes.empty()) return;
     log_.debug(
         "claimed",
         {{"destination", destination.name},
-         {"messages", batch.envelopes.size()},
+         {"messages", envelopes.size()},
          {"micros", took.count()}}
     );
 }
@@ -32,21 +47,23 @@ void LogObserver::broker_statistics(const Destination& destination, std::string_
 
 void LogObserver::decided(
     const Destination& destination,
-    const Batch& batch,
+    std::span<const Envelope> envelopes,
     std::span<const Settlement> settlements
 ) {
-    for (std::size_t i = 0; i < settlements.size(); ++i) {
-        const Settlement& settlement = settlements[i];
-        if (settlement.fate != Fate::dead) continue;
-        const Envelope& envelope = batch.envelopes[i];
+    const auto tell = [&](std::string_view what, std::size_t i) {
         log_.warn(
-            "dead letter",
+            what,
             {{"destination", destination.name},
-             {"id", envelope.id.to_string()},
-             {"topic", envelope.topic},
-             {"attempts", settlement.attempts},
-             {"reason", settlement.reason}}
+             {"id", envelopes[i].id.to_string()},
+             {"topic", envelopes[i].topic},
+             {"attempts", settlements[i].attempts},
+             {"reason", settlements[i].reason}}
         );
+    };
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+        if (settlements[i].fate == Fate::dead) tell("dead letter", i);
+        if (!is_refusal(envelopes[i], settlements[i])) continue;
+        if (is_time_for_refusal(destination.name)) tell("refused, and will be tried again", i);
     }
 }
 
@@ -61,8 +78,16 @@ void LogObserver::settled(
     ++sum.turns;
 }
 
+bool LogObserver::is_time_for_refusal(const std::string& destination) {
+    const std::lock_guard lock(mutex_);
+    const MonoTime now = clock_.now();
+    const auto [told, is_first] = refusals_.try_emplace(destination, now);
+    if (!is_first && now - told->second < kQuiet) return false;
+    told->second = now;
+    return true;
+}
+
 bool LogObserver::is_news(const std::string& who, const std::string& text) {
-    constexpr Duration kQuiet = std::chrono::seconds(30);
     const std::lock_guard lock(mutex_);
     LastFault& last = faults_[who];
     const MonoTime now = clock_.now();
@@ -101,7 +126,7 @@ void LogObserver::circuit_changed(
 
 void LogObserver::standing_by(const Destination& destination, bool standing_by) {
     const std::string_view text =
-        standing_by ? "standing by: another relay serves this destination" : "taken over";
+        standing_by ? "standing by: others have this destination in hand" : "taken over";
     log_.info(text, {{"destination", destination.name}});
 }
 

@@ -5,20 +5,22 @@
 #include <mutex>
 #include <string>
 
+#include "outrider/observer.h"
+
 #include "cli/log.h"
 #include "core/clock.h"
-#include "core/observer.h"
 
 namespace outrider::cli {
 
-// Tells the log what a relay does: faults, circuits, standing by, dead letters by id, topic and
-// reason, never by payload or key. What was delivered is added up and told by report(). Safe from
-// any thread.
+// Tells the log what a relay does: faults, circuits, standing by, dead letters and now and then a
+// refused message by id, topic and reason, never by payload or key. What was delivered is added up
+// and told by report(). Safe from any thread.
 class LogObserver final : public Observer {
 public:
     explicit LogObserver(Log& log) : log_(log) {}
 
-    void claimed(const Destination& destination, const Batch& batch, Duration took) override;
+    void claimed(const Destination& destination, std::span<const Envelope> envelopes, Duration took)
+        override;
     void published(
         const Destination& destination,
         std::span<const Envelope> envelopes,
@@ -28,7 +30,7 @@ public:
     void broker_statistics(const Destination& destination, std::string_view json) override;
     void decided(
         const Destination& destination,
-        const Batch& batch,
+        std::span<const Envelope> envelopes,
         std::span<const Settlement> settlements
     ) override;
     void settled(const Destination& destination, std::uint64_t messages, Duration took) override;
@@ -62,6 +64,9 @@ private:
         MonoTime at;
     };
 
+    // Refusals are many where one is to blame, so one of them is told once in a while.
+    [[nodiscard]] bool is_time_for_refusal(const std::string& destination);
+
     // A fault that repeats is told once in a while only.
     [[nodiscard]] bool is_news(const std::string& who, const std::string& text);
 
@@ -70,6 +75,7 @@ private:
     std::mutex mutex_;
     std::map<std::string, Sum> sums_;
     std::map<std::string, LastFault> faults_;
+    std::map<std::string, MonoTime> refusals_;  // when one was told last
     std::atomic<bool> refused_ = false;
     std::uint64_t cleaned_up_ = 0;
     std::uint64_t inbox_cleaned_up_ = 0;

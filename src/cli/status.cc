@@ -48,8 +48,13 @@ std::string format_backlog(const Backlog& backlog) {
         {"DESTINATION", "PENDING", "OLDEST", "PARKED", "DEAD", "RATE/S", "CIRCUIT", "RELAY"}, rows
     );
     for (const DestinationStatus& status : backlog.destinations) {
-        if (status.circuit == CircuitState::closed) continue;
-        text += "\n" + printable(status.name) + ": " + printable(status.circuit_reason);
+        if (status.circuit != CircuitState::closed) {
+            text += "\n" + printable(status.name) + ": " + printable(status.circuit_reason);
+        }
+        if (!status.parked_reason.empty()) {
+            text += "\n" + printable(status.name) +
+                    ": refused, and will be tried again: " + printable(status.parked_reason);
+        }
     }
     if (backlog.unrouted.empty()) return text;
     rows.clear();

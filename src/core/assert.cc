@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/observer.h"
+#include "outrider/observer.h"
 
 namespace outrider {
 

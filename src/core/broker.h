@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include "outrider/destination.h"
+
 #include "core/batch.h"
 #include "core/result.h"
 #include "core/verdict.h"

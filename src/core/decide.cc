@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/hash.h"
 #include "core/text.h"
 
 namespace outrider {

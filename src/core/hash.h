@@ -4,13 +4,9 @@
 #include <string_view>
 
 #include "outrider/destination.h"
+#include "outrider/envelope.h"
 
 namespace outrider {
-
-// What messages of a destination are ordered by, as one number: messages that share it keep their
-// order, and wait behind each other. A collision of two keys couples them and costs speed, never
-// order.
-using OrderKey = std::int64_t;
 
 // Of a message with this topic and key (empty: none) at this place in the log.
 [[nodiscard]] OrderKey order_key(

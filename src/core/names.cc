@@ -3,9 +3,9 @@
 
 #include "outrider/destination.h"
 #include "outrider/error.h"
+#include "outrider/observer.h"
 
 #include "core/finding.h"
-#include "core/observer.h"
 #include "core/verdict.h"
 
 namespace outrider {

@@ -13,17 +13,13 @@
 
 namespace outrider {
 
-// Whether messages flow to a destination, as its relay last said.
-enum class CircuitState : std::uint8_t { closed, open, half_open };
-
-[[nodiscard]] std::string_view to_string(CircuitState state);
-
 struct DestinationStatus {
     std::string name;
     std::vector<std::string> topics;
     std::uint64_t pending = 0;                   // new in the log, not yet tried
     std::optional<Duration> oldest_pending_age;  // of those
-    std::uint64_t parked = 0;  // wait for another try, for their time, or behind such a message
+    std::uint64_t parked = 0;   // wait for another try, for their time, or behind such a message
+    std::string parked_reason;  // why one of the oldest of those was refused; empty: none was
     std::uint64_t blocked_keys = 0;  // keys that have a parked or holding dead message
     std::uint64_t dead = 0;
     std::uint64_t delivered = 0;  // since the destination exists

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 
 #include "core/clock.h"
-#include "core/observer.h"
 #include "core/store.h"
 #include "relay/circuit.h"
 

@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/dice.h"
+#include "core/hash.h"
 #include "relay/turn.h"
 
 // A producer makes one turn over its messages: order per key, waves, limits and the deadline are

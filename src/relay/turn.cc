@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/assert.h"
+#include "core/hash.h"
 #include "relay/settle_plan.h"
 #include "relay/waves.h"
 
@@ -40,7 +41,7 @@ private:
         if (!claimed) return fail(Stage::claim, std::move(claimed).error());
         batch_ = std::move(claimed).value();
         report_.store_time = context_.clock.now() - start_;
-        context_.observer.claimed(context_.destination, batch_, report_.store_time);
+        context_.observer.claimed(context_.destination, batch_.envelopes, report_.store_time);
         report_.full = batch_.full;
         report_.messages = batch_.envelopes.size();
         if (batch_.next_due) report_.next_due = *batch_.next_due - batch_.now;
@@ -199,7 +200,7 @@ private:
     }
 
     void settle() {
-        context_.observer.decided(context_.destination, batch_, settlements_);
+        context_.observer.decided(context_.destination, batch_.envelopes, settlements_);
         const auto messages =
             std::count_if(settlements_.begin(), settlements_.end(), [](const auto& s) {
                 return s.fate != Fate::left;

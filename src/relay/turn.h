@@ -3,9 +3,10 @@
 #include <optional>
 #include <stop_token>
 
+#include "outrider/observer.h"
+
 #include "core/broker.h"
 #include "core/clock.h"
-#include "core/observer.h"
 #include "core/store.h"
 #include "relay/caution.h"
 #include "relay/lone_failures.h"

@@ -4,11 +4,11 @@
 #include <memory>
 #include <stop_token>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 
 #include "core/broker.h"
 #include "core/clock.h"
-#include "core/observer.h"
 #include "core/store.h"
 #include "relay/circuit.h"
 #include "relay/pace.h"

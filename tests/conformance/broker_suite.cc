@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "core/hash.h"
 #include "support/random_bytes.h"
 
 namespace outrider {

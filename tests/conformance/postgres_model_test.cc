@@ -1,9 +1,10 @@
 #include <map>
 
+#include "outrider/observer.h"
+
 #include "conformance/memory_harness.h"
 #include "conformance/postgres_harness.h"
 #include "core/dice.h"
-#include "core/observer.h"
 #include "relay/turn.h"
 #include "support/environment.h"
 

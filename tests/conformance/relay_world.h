@@ -4,10 +4,9 @@
 #include <set>
 #include <vector>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 #include "outrider/testing.h"
-
-#include "core/observer.h"
 
 namespace outrider::live {
 

@@ -159,6 +159,18 @@ TEST_P(StoreSuite, ShowsWhatTheRelaySaidOfTheBroker) {
     EXPECT_EQ(status().circuit, CircuitState::closed);
 }
 
+TEST_P(StoreSuite, ShowsWhyAMessageWasRefused) {
+    const auto store = open(destination());
+    harness_->commit({message("t", "k", "1"), message("t", "k", "2")});
+    EXPECT_EQ(status().parked_reason, "");
+    settle(*store, claim(*store), [&](const Envelope& envelope) {
+        return envelope.payload == "1" ? refused(envelope, std::chrono::seconds(60))
+                                       : behind(envelope);
+    });
+    EXPECT_EQ(status().parked, 2U);
+    EXPECT_EQ(status().parked_reason, "refused");
+}
+
 TEST_P(StoreSuite, CleansUpOnlyWhatEveryDestinationHasPassed) {
     harness_->commit({message("t", "a", "1"), message("t", "a", "2"), message("t", "a", "3")});
     const auto quick = open(destination("quick"));

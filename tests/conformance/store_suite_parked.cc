@@ -1,4 +1,5 @@
 #include "conformance/store_suite.h"
+#include "core/hash.h"
 
 // Messages that wait: when they come back, and whom they hold back.
 

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 #include "outrider/testing.h"
 
 #include "core/clock.h"
-#include "core/observer.h"
 #include "postgres/log.h"
 #include "stores/postgres/bell_line.h"
 #include "stores/postgres/ring_rate.h"

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/hash.h"
 #include "postgres/log.h"
 
 // Whatever the server answers, the store says what helps, and nothing is lost by it.

@@ -7,6 +7,7 @@
 #include "outrider/error.h"
 #include "outrider/postgres.h"
 
+#include "core/hash.h"
 #include "postgres/log.h"
 
 namespace outrider {

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 #include "outrider/testing.h"
 
-#include "core/observer.h"
 #include "postgres/short_cut.h"
 
 // What an open turn locks of the log, and what happens to one that cannot have its lock.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/hash.h"
 #include "simulation/relay.h"
 
 namespace outrider::simulation {

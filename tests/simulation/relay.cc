@@ -158,14 +158,16 @@ bool Process::has_ended() const {
     });
 }
 
-void TracingObserver::claimed(const Destination& destination, const Batch& batch, Duration took) {
-    if (batch.envelopes.empty()) return;
-    world_.note(
-        "claimed", relay_, batch.envelopes.size(), static_cast<std::uint64_t>(took.count())
-    );
+void TracingObserver::claimed(
+    const Destination& destination,
+    std::span<const Envelope> envelopes,
+    Duration took
+) {
+    if (envelopes.empty()) return;
+    world_.note("claimed", relay_, envelopes.size(), static_cast<std::uint64_t>(took.count()));
     if (!world_.trace.keeps_lines()) return;
     std::string text = "  relay " + std::to_string(relay_) + " " + destination.name + ":";
-    for (const Envelope& envelope : batch.envelopes) {
+    for (const Envelope& envelope : envelopes) {
         text += " " + std::to_string(world_.number_of(envelope.id)) + "@" +
                 std::to_string(envelope.lane) + (envelope.parked ? "p" : "") +
                 (envelope.blocked ? "b" : "") + (envelope.deliver_after ? "d" : "");
@@ -195,7 +197,7 @@ void TracingObserver::published(
 
 void TracingObserver::decided(
     const Destination& destination,
-    const Batch& batch,
+    std::span<const Envelope> envelopes,
     std::span<const Settlement> settlements
 ) {
     std::uint64_t digits = 0;
@@ -206,7 +208,7 @@ void TracingObserver::decided(
     if (!world_.trace.keeps_lines()) return;
     std::string text = "  relay " + std::to_string(relay_) + " " + destination.name + ":";
     for (std::size_t i = 0; i < settlements.size(); ++i) {
-        text += " " + std::to_string(world_.number_of(batch.envelopes[i].id)) + "=" +
+        text += " " + std::to_string(world_.number_of(envelopes[i].id)) + "=" +
                 std::string(to_string(settlements[i].fate));
     }
     world_.trace.remark(world_.scheduler.now(), text);

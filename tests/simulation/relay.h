@@ -35,7 +35,8 @@ class TracingObserver final : public Observer {
 public:
     TracingObserver(World& world, std::size_t relay) : world_(world), relay_(relay) {}
 
-    void claimed(const Destination& destination, const Batch& batch, Duration took) override;
+    void claimed(const Destination& destination, std::span<const Envelope> envelopes, Duration took)
+        override;
     void published(
         const Destination& destination,
         std::span<const Envelope> envelopes,
@@ -44,7 +45,7 @@ public:
     ) override;
     void decided(
         const Destination& destination,
-        const Batch& batch,
+        std::span<const Envelope> envelopes,
         std::span<const Settlement> settlements
     ) override;
     void settled(const Destination& destination, std::uint64_t messages, Duration took) override;

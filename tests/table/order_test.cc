@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 #include "outrider/testing.h"
 
 #include "core/broker.h"
 #include "core/dice.h"
-#include "core/observer.h"
 #include "relay/turn.h"
 #include "table/outbox.h"
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "core/hash.h"
+
 namespace outrider {
 namespace {
 

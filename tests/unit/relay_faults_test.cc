@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/observer.h"
 #include "outrider/relay.h"
 
 #include "core/clock.h"
-#include "core/observer.h"
 #include "core/store.h"
 #include "core/store_admin.h"
 #include "relay/keeper.h"

@@ -9,12 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "outrider/error.h"
+#include "outrider/observer.h"
 #include "outrider/sqlite.h"
 #include "outrider/sqlite_store.h"
 #include "outrider/testing.h"
 
 #include "core/bell.h"
-#include "core/observer.h"
 #include "core/store_admin.h"
 #include "relay/keeper.h"
 #include "support/manual_clock.h"

@@ -6,6 +6,7 @@
 #include "brokers/wire/chains.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
+#include "core/hash.h"
 
 namespace outrider::kafka {
 namespace {

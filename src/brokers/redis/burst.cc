@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "brokers/wire/chains.h"
+#include "core/hash.h"
 
 namespace outrider::redis {
 namespace {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "core/hash.h"
 #include "core/topics.h"
 
 namespace outrider {
@@ -53,9 +54,14 @@ DestinationStatus summarise(const DestinationState& state) {
     DestinationStatus status;
     status.name = state.destination.name;
     status.topics = read_topics(topics_json(state.destination.topics));
-    for (const auto& [key, chain] : state.parked) status.parked += chain.size();
     std::set<OrderKey> blocked;
-    for (const auto& [key, chain] : state.parked) blocked.insert(key);
+    for (const auto& [key, chain] : state.parked) {
+        status.parked += chain.size();
+        blocked.insert(key);
+        for (const auto& [seq, waits] : chain) {
+            if (status.parked_reason.empty()) status.parked_reason = waits.error;
+        }
+    }
     for (const auto& [seq, dead] : state.dead) {
         if (dead.holds_key) blocked.insert(dead.parked.key);
     }

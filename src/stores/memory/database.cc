@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/hash.h"
 #include "stores/memory/admin.h"
 #include "stores/memory/logbook.h"
 #include "stores/memory/store.h"

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "core/assert.h"
+#include "core/hash.h"
 
 namespace outrider {
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/assert.h"
+#include "core/hash.h"
 #include "core/text.h"
 #include "stores/shared/headers.h"
 

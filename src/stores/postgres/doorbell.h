@@ -8,10 +8,11 @@
 #include <stop_token>
 #include <thread>
 
+#include "outrider/observer.h"
+
 #include "core/clock.h"
 #include "core/descriptor.h"
 #include "core/look_pause.h"
-#include "core/observer.h"
 #include "core/waker.h"
 #include "stores/postgres/bell_line.h"
 #include "stores/postgres/options.h"

@@ -37,6 +37,7 @@ DestinationStatus read_destination(const Rows& rows, int row) {
     status.dead = static_cast<std::uint64_t>(rows.integer(row, 8));
     status.delivered = static_cast<std::uint64_t>(rows.integer(row, 9));
     status.rate = std::max(number(rows, row, 10), 0.0);
+    status.parked_reason = rows.bytes(row, 11);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/hash.h"
 #include "core/text.h"
 #include "stores/shared/arena.h"
 #include "stores/shared/headers.h"

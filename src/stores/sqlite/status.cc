@@ -97,6 +97,7 @@ private:
         status.parked = static_cast<std::uint64_t>(row.integer(10));
         status.blocked_keys = static_cast<std::uint64_t>(row.integer(11));
         status.dead = static_cast<std::uint64_t>(row.integer(12));
+        status.parked_reason = row.text(13);
         return status;
     }
 

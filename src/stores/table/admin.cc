@@ -124,6 +124,7 @@ Result<DestinationStatus> TableAdmin::status(const Destination& destination) {
         const auto seconds = std::bit_cast<double>(counted->integer(0, 3));
         status.oldest_pending_age = Duration(static_cast<Duration::rep>(seconds * 1e6));
     }
+    status.parked_reason = counted->bytes(0, 4);
     const Result<Rows> free = connection_.run(
         "select pg_try_advisory_xact_lock($1)",
         Parameters().add(wording_.presence(destination.name))

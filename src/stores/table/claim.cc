@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/assert.h"
+#include "core/hash.h"
 #include "stores/postgres/claim.h"
 #include "stores/shared/headers.h"
 #include "stores/shared/texts.h"

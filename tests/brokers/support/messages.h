@@ -10,6 +10,7 @@
 
 #include "core/broker.h"
 #include "core/clock.h"
+#include "core/hash.h"
 
 namespace outrider::live {
 

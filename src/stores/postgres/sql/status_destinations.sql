@@ -10,5 +10,8 @@ select d.id, d.name, d.topics::text, d.paused, d.circuit, d.circuit_reason,
         from {schema}.sample s, (select sum(delivered) as total from (
             select distinct on (lane) delivered from {schema}.cursor where destination = d.id
             order by lane, turn desc) n) c
-        where s.destination = d.id), 0)::float8
+        where s.destination = d.id), 0)::float8,
+    (select o.error from (
+        select p.error from {schema}.parked p where p.destination = d.id order by p.seq limit 1000) o
+        where o.error <> '' limit 1)
 from {schema}.destination d order by d.name

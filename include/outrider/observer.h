@@ -4,9 +4,12 @@
 #include <span>
 #include <string_view>
 
-#include "core/broker.h"
-#include "core/store.h"
-#include "core/store_admin.h"
+#include "outrider/destination.h"
+#include "outrider/envelope.h"
+#include "outrider/error.h"
+#include "outrider/settlement.h"
+#include "outrider/time.h"
+#include "outrider/verdict.h"
 
 namespace outrider {
 
@@ -15,14 +18,27 @@ enum class Stage : std::uint8_t { open, claim, publish, settle, clean_up };
 
 [[nodiscard]] std::string_view to_string(Stage stage);
 
-// What the loop says about itself. Metrics and logs hang here and nowhere else. Called from the
-// workers' threads, so an observer must be safe from any thread and quick. All methods do nothing
-// unless overridden.
+// What a relay says about itself: why nothing is delivered, what was refused, how long a turn took.
+// Metrics and logs hang here and nowhere else; a relay without an observer is silent.
+//
+//     class Faults : public outrider::Observer {
+//         void faulted(const outrider::Destination& to, outrider::Stage, const outrider::Error&
+//         error)
+//             override { std::cerr << to.name << ": " << error.text << std::endl; }
+//     };
+//     outrider::Relay relay(store, {}, std::make_shared<Faults>());
+//
+// Called from the workers' threads, so it must be safe from any thread and quick, and must not
+// throw. What is passed is there for the call only. All methods do nothing unless overridden.
 class Observer {
 public:
     virtual ~Observer() = default;
 
-    virtual void claimed(const Destination&, const Batch&, Duration /*took*/) {}
+    virtual void claimed(
+        const Destination&,
+        std::span<const Envelope> /*envelopes*/,
+        Duration /*took*/
+    ) {}
 
     // One burst: `answers[i]` is for `envelopes[i]`.
     virtual void published(
@@ -36,10 +52,17 @@ public:
     // it.
     virtual void broker_statistics(const Destination&, std::string_view /*json*/) {}
 
-    // Before the settle, so that a log shows what was meant even if the settle fails.
-    virtual void decided(const Destination&, const Batch&, std::span<const Settlement>) {}
+    // What becomes of them: `settlements[i]` is for `envelopes[i]`, and has the reason of a
+    // refusal. Before the settle, so that a log shows what was meant even if the settle fails.
+    virtual void decided(
+        const Destination&,
+        std::span<const Envelope> /*envelopes*/,
+        std::span<const Settlement> /*settlements*/
+    ) {}
 
     virtual void settled(const Destination&, std::uint64_t /*messages*/, Duration /*took*/) {}
+
+    // A step failed as a whole; it will be tried again. The same may come again and again.
     virtual void faulted(const Destination&, Stage, const Error&) {}
     virtual void circuit_changed(const Destination&, CircuitState, std::string_view /*reason*/) {}
 
