@@ -194,4 +194,20 @@ TEST_P(StoreSuite, KeepsParkedMessagesWhenTheLogIsCleanedUp) {
     EXPECT_EQ(deliver(*store), Payloads{"1"});
 }
 
+TEST_P(StoreSuite, SaysThatMoreKeysAreDueThanItTook) {
+    std::vector<Message> messages;
+    for (int i = 0; i < 40; ++i) messages.push_back(message("t", "k" + std::to_string(i), "x"));
+    harness_->commit(messages);
+    const auto store = open(destination());
+    for (Batch batch = claim(*store, 40); !batch.envelopes.empty(); batch = claim(*store, 40)) {
+        settle(*store, std::move(batch), [this](const Envelope& e) { return behind(e); });
+        if (status().parked == 40) break;
+    }
+    ASSERT_EQ(status().parked, 40U);
+    const Batch some = claim(*store, 16);
+    EXPECT_FALSE(some.envelopes.empty());
+    EXPECT_LT(some.envelopes.size(), 40U);
+    EXPECT_TRUE(some.full);
+}
+
 }  // namespace outrider

@@ -52,6 +52,22 @@ TEST(PostgresEnqueue, TakesAPlainInsertFromAnyLanguage) {
     EXPECT_EQ(take_all(*log.open(everything())), (Payloads{"text", std::string("\0\xff", 2)}));
 }
 
+TEST(PostgresEnqueue, AHeaderWithoutAValueIsNone) {
+    const PostgresLog log;
+    PostgresSession(log.conninfo)
+        .run(
+            "insert into outrider.message (topic, payload, headers) values ('t', '', "
+            "'{\"none\": null, \"number\": 1}')"
+        );
+    const auto store = log.open(everything());
+    const Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch) << batch.error().text;
+    ASSERT_EQ(batch->envelopes.size(), 1U);
+    ASSERT_EQ(batch->envelopes[0].headers.size(), 1U);
+    EXPECT_EQ(batch->envelopes[0].headers[0].name, "number");
+    EXPECT_EQ(batch->envelopes[0].headers[0].value, "1");
+}
+
 TEST(PostgresEnqueue, TellsAWriterWhatIsWrongWithItsRow) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);

@@ -103,7 +103,10 @@ Envelope ClaimReader::read_common(const Rows& rows, int row, int first) {
 
 void ClaimReader::read_parked(const Rows& rows) {
     const int count = rows.count();
+    std::int64_t keys = 0;
     for (int row = 0; row < count;) {
+        // As many keys as were asked for: there may be more.
+        if (++keys == limits_.parked) batch_.full = true;
         const OrderKey key = rows.integer(row, kDueKey);
         int end = row;
         while (end < count && rows.integer(end, kDueKey) == key) ++end;

@@ -37,6 +37,7 @@ std::span<const HeaderView> read_headers(
     );
     std::size_t count = 0;
     for (const auto& [name, value] : parsed.items()) {
+        if (value.is_null()) continue;  // no value, so no header
         const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
         if (value.is_structured() || name.empty() || !is_clean(name) || !is_clean(text)) {
             flaw = kFlaw;

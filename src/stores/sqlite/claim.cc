@@ -93,6 +93,8 @@ Result<void> ClaimReader::read_parked(std::size_t limit) {
             keys.push_back(due.integer(0));
         }
     }
+    // As many keys as were asked for: there may be more.
+    batch_->full = keys.size() == limit;
     for (const OrderKey key : keys) {
         if (batch_->envelopes.size() >= limit) {
             batch_->full = true;
