@@ -168,8 +168,10 @@ std::string schema_document(const SchemaVersion& version) {
 }
 
 std::string adoption_document(const Adoption& adoption) {
-    return dump(Json{{"was_foreign", adoption.was_foreign}, {"carried_over", adoption.carried_over}}
-    );
+    return dump(Json{
+        {"was_foreign", adoption.was_foreign},
+        {"carried_over", adoption.carried_over},
+        {"follows_promotions", adoption.follows_promotions}});
 }
 
 std::string enqueued_document(const MessageId& id) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,7 @@ struct ReplayArguments {
 };
 
 struct AdoptArguments {
-    bool follow_promotions = false;
+    std::optional<bool> follow_promotions;  // not said: as before
     bool yes = false;
 };
 

@@ -285,10 +285,15 @@ void add_doctor(CLI::App& app, Line& line) {
 
 void add_adopt(CLI::App& app, Line& line) {
     CLI::App& verb = add_verb(app, "adopt", "Take over a restored, copied or promoted log");
-    verb.add_flag(
+    verb.add_flag_callback(
         "--follow-promotions",
-        line.adopt.follow_promotions,
+        [&line] { line.adopt.follow_promotions = true; },
         "Later promotions of this cluster need no adoption"
+    );
+    verb.add_flag_callback(
+        "--no-follow-promotions",
+        [&line] { line.adopt.follow_promotions = false; },
+        "They need one again"
     );
     verb.add_flag("--yes", line.adopt.yes, "Do not ask");
     verb.footer(

@@ -79,8 +79,8 @@ struct ReplayFilter {
 // What adopt() found and did.
 struct Adoption {
     bool was_foreign = false;
-    std::uint64_t carried_over =
-        0;  // messages that wait now, since no destination had handled them
+    std::uint64_t carried_over = 0;  // messages that wait now, as no destination had handled them
+    bool follows_promotions = false;
 };
 
 struct SchemaVersion {
@@ -141,9 +141,9 @@ public:
 
     // Takes over a log that was restored from a dump, copied, or promoted with its server, and that
     // relays therefore refuse: nothing is lost and nothing repeated. Only when nobody relays the
-    // original any more. `follow_promotions`: from now on a promotion of this cluster needs no
-    // adoption. Stores whose logs may be moved freely do nothing.
-    [[nodiscard]] virtual Result<Adoption> adopt(bool follow_promotions) = 0;
+    // original any more. `follow_promotions`: whether a promotion of this cluster needs no adoption
+    // from now on; null: as before. Stores whose logs may be moved freely do nothing.
+    [[nodiscard]] virtual Result<Adoption> adopt(std::optional<bool> follow_promotions) = 0;
 
     // A paused destination is not claimed for until resumed. False: no such destination.
     [[nodiscard]] virtual Result<bool> set_paused(std::string_view destination, bool paused) = 0;

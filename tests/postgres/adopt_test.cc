@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -131,6 +132,72 @@ TEST(PostgresAdopt, GoesOnThroughRotationAndTruncation) {
     }
     EXPECT_GT(emptied, 2U);
     EXPECT_EQ(delivered, 2U + 12U);
+}
+
+// A dump takes rows as they were when it began, and registers as they are when it comes to them.
+TEST(PostgresAdopt, ARotationInTheMiddleOfADumpLosesNothing) {
+    const PostgresLog log;
+    live(log);
+    PostgresLog copy(log, elsewhere().create_database());
+    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
+    const PostgresSession session(copy.conninfo);
+    session.run("select setval('outrider.active', 2)");
+    insert(session, "a", "before");
+    ASSERT_TRUE(copy.admin()->adopt(std::nullopt));
+    insert(session, "a", "after");
+    EXPECT_EQ(
+        sorted(take_all(*copy.open(everything()))),
+        (Payloads{"after", "before", "parked", "pending"})
+    );
+    const std::string is_open =
+        "select opened_at is not null and closed_by is null from "
+        "outrider.segment where segment = 2";
+    EXPECT_EQ(session.value(is_open), "t");
+}
+
+// A logical replica has the rows, and not the sequences.
+TEST(PostgresAdopt, RegistersThatDidNotComeAlongAreSetAgain) {
+    const PostgresLog log;
+    live(log);
+    PostgresLog copy(log, elsewhere().create_database());
+    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
+    const PostgresSession session(copy.conninfo);
+    for (const std::string name : {"seq", "active", "bell"}) {
+        session.run("alter sequence outrider." + name + " restart");
+    }
+    const std::string newest = "select max(seq) from outrider.message";
+    const long before = std::stol(session.value(newest));
+    ASSERT_TRUE(copy.admin()->adopt(std::nullopt));
+    insert(session, "k0", "new");
+    EXPECT_GT(std::stol(session.value(newest)), before) << "no number is given out twice";
+    EXPECT_EQ(sorted(take_all(*copy.open(everything()))), (Payloads{"new", "parked", "pending"}));
+}
+
+TEST(PostgresAdopt, ALogInAnotherEncodingIsRefusedIfItsOrderIsAnotherThere) {
+    const PostgresLog log;
+    live(log);
+    PostgresLog copy(log, elsewhere().create_database());
+    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
+    const PostgresSession session(copy.conninfo);
+    session.run("update outrider.setting set encoding = 'LATIN1'");
+    session.run("begin");
+    insert(session, "Zo\xc3\xa9", "x");
+    session.run("commit");
+    const Result<Adoption> refused = copy.admin()->adopt(std::nullopt);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::correct);
+    EXPECT_NE(refused.error().text.find("LATIN1"), std::string::npos) << refused.error().text;
+    session.run("delete from outrider.message where key like 'Zo%'");
+    EXPECT_TRUE(copy.admin()->adopt(std::nullopt)) << "ASCII is the same everywhere";
+    EXPECT_EQ(session.value("select encoding from outrider.setting"), "UTF8");
+}
+
+TEST(PostgresAdopt, WhetherPromotionsAreFollowedStaysAsItWasSaidLast) {
+    const PostgresLog log;
+    EXPECT_FALSE(log.admin()->adopt(std::nullopt)->follows_promotions);
+    EXPECT_TRUE(log.admin()->adopt(true)->follows_promotions);
+    EXPECT_TRUE(log.admin()->adopt(std::nullopt)->follows_promotions);
+    EXPECT_FALSE(log.admin()->adopt(false)->follows_promotions);
 }
 
 TEST(PostgresAdopt, ACopyWithinTheClusterIsRefusedToo) {

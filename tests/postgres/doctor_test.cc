@@ -65,6 +65,8 @@ TEST(PostgresDoctorRules, SayOneThingForEachHarm) {
         {"sequence_cache", Gravity::fault, [](auto& f) { f.sequence_cache = 10; }},
         {"sequence_set_back", Gravity::fault, [](auto& f) { f.sequence_set_back = true; }},
         {"encoding", Gravity::warning, [](auto& f) { f.encoding = "SQL_ASCII"; }},
+        {"encoding", Gravity::hint, [](auto& f) { f.encoding = "LATIN1"; }},
+        {"active_segment", Gravity::fault, [](auto& f) { f.active_is_open = false; }},
         {"bell", Gravity::warning, [](auto& f) { f.rings_for_nobody = true; }},
         {"long_transaction",
          Gravity::warning,
@@ -136,6 +138,7 @@ TEST_F(PostgresDoctor, SeesWhatWasChangedByHand) {
     expect_noticed(
         "autovacuum", "alter table outrider.parked set (autovacuum_enabled = off)", "parked"
     );
+    expect_noticed("active_segment", "select setval('outrider.active', 3)", "active");
     expect_noticed("bell", "select setval('outrider.bell', 1)", "a relay that is gone");
     expect_noticed("identity", "update outrider.setting set database_oid = 1", "another database");
     expect_noticed(

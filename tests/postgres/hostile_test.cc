@@ -329,6 +329,9 @@ TEST_F(PostgresHostile, WhatIsOverALimitIsRefusedByTheServerAsWell) {
         {insert + "('t', repeat('k', 1025), '')", "key must have at most 1024 bytes"},
         {insert + "('t', 'k', convert_to(repeat('x', 67108865), 'UTF8'))",
          "payload must have at most 64 MiB"},
+        {"insert into outrider.message (topic, payload, headers) values ('t', '', "
+         "jsonb_build_object('h', repeat('x', 3000000)))",
+         "headers must have at most 2 MiB"},
         {call + "repeat('k', 1025), payload => ''::bytea)", "key has 1025 bytes"},
         {call + "'k', payload => convert_to(repeat('x', 67108865), 'UTF8'))",
          "payload has 67108865 bytes"},

@@ -88,5 +88,15 @@ TEST_F(PostgresOlderLog, WaitsForATableWithoutMakingOthersWaitForLong) {
     expect_newest();
 }
 
+TEST(PostgresMigrate, SaysWhatIsMissingFromADumpOfTheSchemaAlone) {
+    const PostgresLog log;
+    PostgresSession(log.conninfo).run("delete from outrider.schema_version");
+    for (const Error& error :
+         {log.admin()->migrate().error(), log.driver()->open(everything()).error()}) {
+        EXPECT_EQ(error.remedy, Remedy::correct);
+        EXPECT_NE(error.text.find("drop the schema"), std::string::npos) << error.text;
+    }
+}
+
 }  // namespace
 }  // namespace outrider

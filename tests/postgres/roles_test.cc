@@ -276,6 +276,54 @@ TEST_F(PostgresRoles, ARelayWritesNoMessageAndChangesNoTable) {
     EXPECT_TRUE(is_denied(relay, "update outrider.schema_version set version = 1"));
 }
 
+// A message that is not seen would be passed over.
+TEST_F(PostgresRoles, PoliciesThatHideMessagesStopARelayAndLoseNothing) {
+    const PostgresLog relay(log_, login("outrider_relay"));
+    const auto policies = [this](const std::string& what) {
+        for (const std::string part : {"", "_1", "_2", "_3", "_4"}) {
+            owner_.run("alter table outrider.message" + part + " " + what + " row level security");
+        }
+    };
+    const auto store = relay.open(everything());
+    policies("enable");
+    owner_.run(
+        "insert into outrider.message (topic, payload) select 't', 'x' from "
+        "generate_series(1, 2000)"
+    );
+    EXPECT_NE(
+        failure_text([&] { take_all(*store); }).find("row-level security"), std::string::npos
+    );
+    policies("disable");
+    EXPECT_EQ(take_all(*relay.open(everything()), 1000).size(), 2000U);
+}
+
+TEST(PostgresMigrate, GivesByNameWhatNobodyHasByDefault) {
+    const std::string conninfo = PostgresServer::shared().create_database();
+    const PostgresSession dba(conninfo);
+    dba.run("alter default privileges revoke execute on functions from public");
+    postgres::StoreOptions options;
+    options.conninfo = conninfo;
+    options.schema = "hardened";
+    ASSERT_TRUE((*postgres::make_driver(options)->open_admin({}))->migrate());
+    dba.run(
+        "create role hardened_app login in role hardened_writer; "
+        "create role hardened_server login in role hardened_relay"
+    );
+    const PostgresSession app(conninfo + " user=hardened_app");
+    dba.run("select setval('hardened.bell', 1)");
+    app.run("insert into hardened.message (topic, payload) values ('t', 'plain')");
+    app.run("select hardened.enqueue('t', 'called')");
+    app.run("select hardened.commit_outcome(pg_current_xact_id(), gen_random_uuid())");
+    options.conninfo += " user=hardened_server";
+    const auto relay = postgres::make_driver(options);
+    const auto store = relay->open(everything());
+    ASSERT_TRUE(store) << store.error().text;
+    EXPECT_EQ(take_all(**store).size(), 2U);
+    const auto findings = (*relay->open_admin({}))->examine();
+    ASSERT_TRUE(findings) << findings.error().text;
+    for (const Finding& finding : *findings) EXPECT_NE(finding.code, "rights") << finding.what;
+}
+
 TEST_F(PostgresRoles, ARelayThatIsToldToMigrateFindsNothingToDo) {
     const PostgresLog relay(log_, login("outrider_relay"));
     const Result<SchemaVersion> version = relay.admin()->migrate();

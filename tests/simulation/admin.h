@@ -37,7 +37,7 @@ public:
         return admin_->replay(filter, dry_run);
     }
     Result<std::vector<Finding>> examine() override { return admin_->examine(); }
-    Result<Adoption> adopt(bool follow_promotions) override {
+    Result<Adoption> adopt(std::optional<bool> follow_promotions) override {
         return admin_->adopt(follow_promotions);
     }
     Result<bool> set_paused(std::string_view destination, bool paused) override {

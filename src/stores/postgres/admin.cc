@@ -220,7 +220,7 @@ Result<std::vector<Finding>> PostgresAdmin::examine() {
     return judge(*facts);
 }
 
-Result<Adoption> PostgresAdmin::adopt(bool follow_promotions) {
+Result<Adoption> PostgresAdmin::adopt(std::optional<bool> follow_promotions) {
     return adopt_log(connection_, names_, follow_promotions);
 }
 

@@ -53,9 +53,11 @@ constexpr std::array kKeywords = {
 constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000", "UTF8"};
 
 // The same for the server's end: only what it notices itself frees our lanes. Ten seconds of
-// silence. And strings are read as our statements mean them, whatever the role's settings are.
+// silence. And strings are read as our statements mean them, and all rows are seen or none,
+// whatever the role's settings are.
 constexpr const char* kServerSide =
     "select set_config('standard_conforming_strings', 'on', false), "
+    "set_config('row_security', 'off', false), "
     "set_config('tcp_keepalives_idle', '4', false), "
     "set_config('tcp_keepalives_interval', '2', false), "
     "set_config('tcp_keepalives_count', '3', false), "

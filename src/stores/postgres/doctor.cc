@@ -64,6 +64,7 @@ Result<void> read_work(const Connection& connection, const Names& names, DoctorF
     if (!registers) return registers.error();
     facts.rings_for_nobody = registers->boolean(0, 0);
     facts.sequence_set_back = registers->boolean(0, 1);
+    facts.active_is_open = registers->boolean(0, 2);
     const Result<Rows> holders = connection.run(names.fill(sql::doctor_holders));
     if (!holders) return holders.error();
     for (int row = 0; row < holders->count(); ++row) {

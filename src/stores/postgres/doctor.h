@@ -47,6 +47,7 @@ struct DoctorFacts {
     std::string encoding = "UTF8";          // of the database
     std::int64_t sequence_cache = 1;
     bool sequence_set_back = false;  // below what a cursor has passed
+    bool active_is_open = true;      // the segment that writers write to
     bool rings_for_nobody = false;   // a relay died while it slept
     std::vector<Holder> holders;
     std::vector<StuckLanes> stuck;

@@ -145,6 +145,13 @@ private:
                 "write topics, keys and types in UTF-8 only, since others become dead letters, or "
                 "move to a database with the encoding UTF8");
         }
+        if (facts_.encoding != "SQL_ASCII" && facts_.encoding != "UTF8") {
+            say(Gravity::hint,
+                "encoding",
+                "the database has the encoding " + facts_.encoding,
+                "have writers set client_encoding to UTF8 and check what they are given: a text "
+                "with bytes that mean no character cannot be read and stops its destination");
+        }
         if (facts_.transaction_timeout > 0 && facts_.transaction_timeout < kTurnMillis) {
             say(Gravity::warning,
                 "transaction_timeout",
@@ -204,6 +211,14 @@ private:
                 "not found",
                 "set it above them: select setval('<schema>.seq', (select max(f) from "
                 "<schema>.cursor)); what was written meanwhile must be enqueued again");
+        }
+        if (!facts_.active_is_open) {
+            say(Gravity::fault,
+                "active_segment",
+                "the register active names no segment that is open: nobody can write, or what is "
+                "written is kept and never cleaned up",
+                "the log was restored or copied in part: run 'outrider adopt', and if it is at "
+                "home already, select setval('<schema>.active', ...) to a segment that is open");
         }
         if (facts_.rings_for_nobody) {
             say(Gravity::warning,

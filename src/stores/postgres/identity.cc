@@ -51,6 +51,8 @@ public:
 
     // How many messages begin to wait.
     [[nodiscard]] Result<std::uint64_t> run() {
+        if (Result<void> same = check_encoding(); !same) return same.error();
+        if (Result<void> done = take(sql::adopt_registers); !done) return done.error();
         const Result<Rows> rows = connection_.run(names_.fill(
             "select id, topics::text, ordering, array(select distinct c.lane from {schema}.cursor "
             "c where c.destination = d.id order by c.lane)::text from {schema}.destination d "
@@ -62,14 +64,32 @@ public:
         }
         for (const std::string_view step :
              {sql::adopt_ids, sql::adopt_segments, sql::adopt_cursors}) {
-            if (const Result<Rows> done = connection_.run(names_.fill(step)); !done) {
-                return done.error();
-            }
+            if (Result<void> done = take(step); !done) return done.error();
         }
         return carried_;
     }
 
 private:
+    [[nodiscard]] Result<void> take(std::string_view step) {
+        const Result<Rows> done = connection_.run(names_.fill(step));
+        if (!done) return done.error();
+        return {};
+    }
+
+    // What was handled is known by lane, and the lane of such a key was another there.
+    [[nodiscard]] Result<void> check_encoding() {
+        const Result<Rows> other = connection_.run(names_.fill(sql::adopt_encoding));
+        if (!other) return other.error();
+        if (other->count() == 0) return {};
+        const std::string encoding(other->bytes(0, 0));
+        return Error{
+            Remedy::correct,
+            "the log was written in the encoding " + encoding +
+                " and has topics or keys beyond ASCII, whose order would be lost here: restore it "
+                "into a database with the encoding " +
+                encoding + " and adopt it there"};
+    }
+
     [[nodiscard]] Result<void> carry_over(const Rows& rows, int row) {
         const std::int64_t id = rows.integer(row, 0);
         const Result<bool> free = lock_all_lanes(connection_, names_, id);
@@ -94,7 +114,11 @@ private:
     std::uint64_t carried_ = 0;
 };
 
-Result<Adoption> adopt(const Connection& connection, const Names& names, bool follow_promotions) {
+Result<Adoption> adopt(
+    const Connection& connection,
+    const Names& names,
+    std::optional<bool> follow_promotions
+) {
     const Result<Identity> identity = read_identity(connection, names);
     if (!identity) return identity.error();
     if (identity->standby) {
@@ -107,9 +131,11 @@ Result<Adoption> adopt(const Connection& connection, const Names& names, bool fo
         if (!carried) return carried.error();
         adoption.carried_over = *carried;
     }
-    const Result<Rows> noted =
-        connection.run(names.fill(sql::adopt_identity), Parameters().add(follow_promotions));
+    Parameters wish;
+    follow_promotions ? wish.add(*follow_promotions) : wish.add_null();
+    const Result<Rows> noted = connection.run(names.fill(sql::adopt_identity), wish);
     if (!noted) return noted.error();
+    adoption.follows_promotions = noted->boolean(0, 0);
     return adoption;
 }
 
@@ -129,7 +155,7 @@ Result<void> check_identity(const Connection& connection, const Names& names) {
 Result<Adoption> adopt_log(
     const Connection& connection,
     const Names& names,
-    bool follow_promotions
+    std::optional<bool> follow_promotions
 ) {
     const Result<void> begun = connection.run_script(
         names.fill("begin isolation level read committed; set local lock_timeout = '10s'; "

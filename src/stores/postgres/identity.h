@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "core/store_admin.h"
 #include "stores/postgres/connection.h"
 #include "stores/postgres/names.h"
@@ -16,7 +18,7 @@ namespace outrider::postgres {
 [[nodiscard]] Result<Adoption> adopt_log(
     const Connection& connection,
     const Names& names,
-    bool follow_promotions
+    std::optional<bool> follow_promotions
 );
 
 }  // namespace outrider::postgres

@@ -22,6 +22,7 @@ constexpr std::array kSteps = {
     sql::schema_006_identity,
     sql::schema_007_moved,
     sql::schema_008_outcome,
+    sql::schema_009_bounds,
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.
@@ -84,6 +85,12 @@ Result<int> take_steps(const Connection& connection, const Names& names, std::si
     }
 }
 
+std::string only_a_shape(const Names& names) {
+    return "the schema '" + names.schema() +
+           "' has our tables without the rows that belong to them (a dump of the schema alone): "
+           "drop the schema, then run 'outrider migrate up'";
+}
+
 }  // namespace
 
 int newest_version() {
@@ -100,6 +107,7 @@ Result<int> installed_version(const Connection& connection, const Names& names) 
     const Result<Rows> version =
         connection.run(names.fill("select max(version) from {schema}.schema_version"));
     if (!version) return version.error();
+    if (version->is_null(0, 0)) return Error{Remedy::correct, only_a_shape(names)};
     return static_cast<int>(version->integer(0, 0));
 }
 

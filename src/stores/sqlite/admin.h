@@ -33,7 +33,9 @@ public:
         bool dry_run
     ) override;
     [[nodiscard]] Result<std::vector<Finding>> examine() override;
-    [[nodiscard]] Result<Adoption> adopt(bool /*follow_promotions*/) override { return Adoption{}; }
+    [[nodiscard]] Result<Adoption> adopt(std::optional<bool> /*follow_promotions*/) override {
+        return Adoption{};
+    }
     [[nodiscard]] Result<bool> set_paused(std::string_view destination, bool paused) override;
     [[nodiscard]] Result<bool> forget(std::string_view destination) override;
     [[nodiscard]] Result<void> note_circuit(

@@ -33,7 +33,8 @@ x as materialized (
         s is not null as open, nf,
         exists (select from {schema}.segment g
             where g.closed_by > pg_snapshot_xmin(p) and g.closed_by <= pg_snapshot_xmin(ns)) as lags,
-        array(select g.segment from {schema}.segment g where g.opened_at is not null
+        array(select g.segment from {schema}.segment g
+            where (g.opened_at is not null or g.segment = (select pg_sequence_last_value('{schema}.active')))
             and (g.closed_by is null or g.closed_by > pg_snapshot_xmin(p)))::text as needed
     from c),
 w as materialized (select *, open or lv > f or ended <> '{}' or lags as work from x),

@@ -22,8 +22,9 @@ select (select seqcache from pg_sequence where seqrelid = '{schema}.seq'::regcla
         cross join lateral unnest(string_to_array(r.rights, ',')) as p(what)
         where not has_sequence_privilege('{schema}.' || r.name, p.what)
         union all
-        select 'execute on inbox_clean_up'
-        where not has_function_privilege('{schema}.inbox_clean_up(integer)', 'execute')), ','),
+        select 'execute on ' || f.name
+        from (values ('inbox_clean_up(integer)'), ('lane_of(text, bigint)')) as f(name)
+        where not has_function_privilege('{schema}.' || f.name, 'execute')), ','),
     array_to_string(array(
         select quote_ident(r.rolname) from pg_roles r, pg_class c
         where c.oid = '{schema}.message'::regclass and not r.rolsuper and r.rolname not like 'pg\_%'

@@ -26,8 +26,9 @@ begin
         grant usage on sequence {schema}.seq to {writer};
         -- To read the registers, not to move them.
         grant select on sequence {schema}.active, {schema}.bell to {writer};
+        -- By name, since a cluster may give nothing to everybody.
         grant execute on function
-            {schema}.headers_flaw(jsonb),
+            {schema}.ring(), {schema}.commit_outcome(xid8, uuid), {schema}.headers_flaw(jsonb),
             {schema}.enqueue(text, bytea, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, text, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, jsonb, text, text, jsonb, text, timestamptz, uuid)
@@ -47,7 +48,7 @@ begin
         grant select, insert, update, delete on {schema}.destination, {schema}.cursor, {schema}.parked,
             {schema}.parked_key, {schema}.dead, {schema}.sample, {schema}.session, {schema}.mark to {relay};
         grant select, update, delete on {schema}.inbox, {schema}.inbox_position to {relay};
-        grant execute on function {schema}.inbox_clean_up(integer) to {relay};
+        grant execute on function {schema}.inbox_clean_up(integer), {schema}.lane_of(text, bigint) to {relay};
         grant select on sequence {schema}.seq to {relay};
         grant select, update on sequence {schema}.active, {schema}.bell to {relay};
     end if;
