@@ -1,6 +1,7 @@
 """Runs the real binary, OUTRIDER_BIN, from end to end on SQLite and files, and what operators do on PostgreSQL, too."""
 
 import fcntl
+import http.server
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -934,6 +936,29 @@ class DestinationTest(CliTest):
             self.run_outrider("relay", "--drain")
             wait_until(lambda: self.status()["circuit"] == "closed", "the circuit is closed")
             self.out("enqueue", "orders.x", "a")
+
+    def test_why_messages_are_refused_is_said_everywhere(self):
+        class Busy(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.send_error(429, "come back later")
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Busy)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"destination.orders.broker=http://127.0.0.1:{server.server_address[1]}/?allow_private=true"
+        self.out("migrate", "up")
+        self.out("enqueue", "orders.x", "a")
+        relay = self.start("relay", "--set", url)
+        wait_until(lambda: self.status()["parked"] == 1, "the message is parked")
+        relay.send_signal(signal.SIGTERM)
+        _, log = relay.communicate(timeout=PATIENCE)
+        (told,) = [line for line in log.splitlines() if "refused, and will be tried again" in line]
+        self.assertIn("429", told)
+        self.assertIn("429", self.status()["parked_reason"])
+        self.assertIn("429", self.out("status"))
+        (finding,) = self.json("doctor", expect=4)["findings"]
+        self.assertEqual((finding["gravity"], finding["code"]), ("warning", "refused"))
 
     def test_the_form_of_messages_is_said_by_keys_of_the_destination(self):
         in_url = ["--set", "destination.orders.broker=redis://127.0.0.1:1?target=x"]
