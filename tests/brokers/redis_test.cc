@@ -79,8 +79,9 @@ TEST_F(Redis, KeepsTheOrderOfAKeyOverManyTransactions) {
 }
 
 TEST_F(Redis, SaysWhatItIs) {
-    const auto describe = [] {
-        const Result<BrokerFacts> facts = open()->describe(in(std::chrono::seconds(20)));
+    const auto describe = [](const RedisServer& server = redis_server()) {
+        const Result<BrokerFacts> facts =
+            open(server.url())->describe(in(std::chrono::seconds(20)));
         EXPECT_TRUE(facts) << facts.error().text;
         EXPECT_TRUE(facts->server.starts_with("Redis ")) << facts->server;
         return facts->durability;
@@ -89,13 +90,22 @@ TEST_F(Redis, SaysWhatItIs) {
     EXPECT_EQ(describe(), "on the disk of the primary");
     command({"CONFIG", "SET", "appendfsync", "everysec"});
     EXPECT_NE(describe().find("on its disk within a second"), std::string::npos) << describe();
+    const RedisServer loose({"--appendonly", "no"});
+    EXPECT_NE(describe(loose).find("writes nothing to disk"), std::string::npos) << describe(loose);
+    loose.set("save", "3600 1");
+    EXPECT_NE(describe(loose).find("next snapshot"), std::string::npos) << describe(loose);
+}
+
+TEST(RedisServerInfo, SaysWhatIsNotTold) {
     redis::ServerInfo info;
+    EXPECT_TRUE(redis::durability_of(info, {}).ends_with("append-only file is not told to this user"
+    ));
     info.appendonly = "no";
+    EXPECT_TRUE(redis::durability_of(info, {}).ends_with("makes snapshots is not told to this user")
+    );
     RedisOptions options;
     options.replicas = 2;
-    EXPECT_NE(redis::durability_of(info, options).find("next snapshot"), std::string::npos);
     EXPECT_NE(redis::durability_of(info, options).find("2 replicas"), std::string::npos);
-    EXPECT_NE(redis::durability_of({}, {}).find("not told"), std::string::npos);
 }
 
 TEST_F(Redis, WritesCloudEventsInBinaryMode) {

@@ -102,20 +102,24 @@ Result<void> Connection::check(const RedisOptions& options, Deadline deadline) {
 Result<ServerInfo> Connection::describe(const RedisOptions& options, Deadline deadline) {
     Commands commands;
     commands.command({"INFO"});
-    commands.command({"CONFIG", "GET", "appendonly"});
-    commands.command({"CONFIG", "GET", "appendfsync"});
+    constexpr std::array<std::string_view, 3> kSettings = {"appendonly", "appendfsync", "save"};
+    for (const std::string_view name : kSettings) commands.command({"CONFIG", "GET", name});
     if (Result<void> sent = send(commands.bytes(), deadline); !sent) return sent.error();
     const Result<Reply> reply = receive(deadline);
     if (!reply) return reply.error();
     ServerInfo info;
     if (!is_error(**reply)) info = parse_info(text_of(**reply));
-    for (std::string* value : {&info.appendonly, &info.appendfsync}) {
+    std::array<std::optional<std::string>, kSettings.size()> told;
+    for (std::optional<std::string>& value : told) {
         const Result<Reply> setting = receive(deadline);
         if (!setting) return setting.error();
         const redisReply& found = **setting;
         const bool is_told = found.type == REDIS_REPLY_ARRAY && found.elements == 2;
-        if (is_told) *value = std::string(text_of(*found.element[1]));
+        if (is_told) value = std::string(text_of(*found.element[1]));
     }
+    info.appendonly = told[0].value_or("");
+    info.appendfsync = told[1].value_or("");
+    info.save = told[2];
     if (Result<void> good = check_server(info, options); !good) return good.error();
     return info;
 }

@@ -38,6 +38,13 @@ bool evicts_streams(const ServerInfo& info) {
     return info.maxmemory > 0 && info.maxmemory_policy.starts_with("allkeys-");
 }
 
+// Where there is no append-only file.
+std::string_view snapshots_of(const ServerInfo& info) {
+    if (!info.save) return "; whether it makes snapshots is not told to this user";
+    if (info.save->empty()) return " only: it writes nothing to disk (appendonly no, save \"\")";
+    return ", on its disk with the next snapshot (appendonly no)";
+}
+
 }  // namespace
 
 ServerInfo parse_info(std::string_view text) {
@@ -91,7 +98,7 @@ std::string durability_of(const ServerInfo& info, const RedisOptions& options) {
         text += ", on its disk ";
         text += info.appendfsync == "everysec" ? "within a second" : "when the system writes it";
     } else if (info.appendonly == "no") {
-        text += ", on its disk with the next snapshot (appendonly no)";
+        text += snapshots_of(info);
     } else {
         text += "; whether it has an append-only file is not told to this user";
     }

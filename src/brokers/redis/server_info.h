@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,9 @@ struct ServerInfo {
     std::uint64_t maxmemory = 0;  // 0: no limit
     std::string maxmemory_policy;
     std::string version;
-    std::string appendonly;   // yes, no; empty: not known
-    std::string appendfsync;  // always, everysec, no
+    std::string appendonly;           // yes, no; empty: not known
+    std::string appendfsync;          // always, everysec, no
+    std::optional<std::string> save;  // when snapshots are made; empty: never
 };
 
 // Reads the reply to INFO.
