@@ -395,7 +395,8 @@ TEST(NatsUrl, SaysWhatItCannotDo) {
          {"nats://a?target=x.>", "wildcard"},
          {"nats://a?ack_wait=0s", "longer"},
          {"nats://a?api=x.>", "wildcard"},
-         {"http://a", "nats:"}}
+         {"http://a", "nats:"},
+         {"tls://a", "nats:"}}
     );
 }
 

@@ -44,7 +44,7 @@ Result<void> check(const NatsOptions& options) {
 Result<NatsOptions> parse_nats_url(std::string_view url, NatsOptions defaults) {
     Result<wire::Url> parsed = wire::parse_url(url);
     if (!parsed) return parsed.error();
-    const bool is_tls = parsed->scheme == "natss" || parsed->scheme == "tls";
+    const bool is_tls = parsed->scheme == "natss";
     if (!is_tls && parsed->scheme != "nats") return Error{Remedy::correct, "expected a nats: URL"};
     if (!parsed->path.empty()) return Error{Remedy::correct, "a nats: URL has no path"};
     NatsOptions options = std::move(defaults);

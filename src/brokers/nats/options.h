@@ -45,7 +45,7 @@ struct NatsOptions : wire::Tls {
 
 // Reads nats://[user:password@]host[:port][,host...][?stream=&deduplicate=&api=&ack_wait=&token=
 // &creds=&tls_ca=&tls_cert=&tls_key=&tls_name=&target=&format=&source=] over the given defaults;
-// natss: and tls: are the same with TLS. No part of the URL but names is ever quoted in an error.
+// natss: is the same with TLS. No part of the URL but names is ever quoted in an error.
 [[nodiscard]] Result<NatsOptions> parse_nats_url(std::string_view url, NatsOptions defaults = {});
 
 }  // namespace outrider
