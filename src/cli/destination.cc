@@ -4,7 +4,7 @@
 #include "cli/context.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
-#include "config/values.h"
+#include "core/nearest.h"
 
 namespace outrider::cli {
 namespace {
@@ -20,11 +20,9 @@ std::vector<std::string> configured_names(const Config& config) {
     std::vector<std::string> known;
     for (const auto& status : value_of(admin.backlog({})).destinations)
         known.push_back(status.name);
-    const std::string near = nearest(name, known);
     throw Stop(
         kNothingMatched,
-        "no destination '" + name + "' is known to the store" +
-            (near.empty() ? "" : "; did you mean '" + near + "'?")
+        "no destination '" + name + "' is known to the store" + did_you_mean(name, known)
     );
 }
 

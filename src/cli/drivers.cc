@@ -28,11 +28,10 @@
 #ifdef OUTRIDER_REDIS
 #include "brokers/redis/broker.h"
 #endif
-#include "brokers/wire/url.h"
 #ifdef OUTRIDER_POSTGRES
 #include "cli/store_postgres.h"
 #endif
-#include "config/values.h"
+#include "core/nearest.h"
 #include "stores/sqlite/connection.h"
 #include "stores/sqlite/migrate.h"
 
@@ -146,16 +145,11 @@ Result<Options> options_of(
     Result<Options> (*parse)(std::string_view, Options),
     const DestinationConfig& one
 ) {
-    for (const std::string_view name : {"target", "format", "source"}) {
-        if (!wire::has_parameter(one.broker.reveal(), name)) continue;
-        return Error{
-            Remedy::correct,
-            "write " + std::string(name) + " as a key of the destination, not into the URL"};
-    }
     Options options;
     if (!one.target.empty()) options.wire.target = one.target;
     if (!one.source.empty()) options.wire.source = one.source;
     options.wire.format = one.format;
+    options.wire.are_in_url = false;
     return parse(one.broker.reveal(), std::move(options));
 }
 

@@ -9,7 +9,7 @@
 #include "outrider/error.h"
 
 #include "cli/times.h"
-#include "config/values.h"
+#include "core/nearest.h"
 
 namespace outrider::cli {
 namespace {
@@ -127,8 +127,7 @@ constexpr std::array<Part, 10> kParts = {{
 [[noreturn]] void refuse_name(const std::string& name) {
     std::vector<std::string_view> known;
     for (const Part& part : kParts) known.push_back(part.name);
-    const std::string near = nearest(name, known);
-    refuse("unknown name '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    refuse("unknown name '" + name + "'" + did_you_mean(name, known));
 }
 
 Json parse_strictly(std::string_view text) {

@@ -12,7 +12,7 @@
 #include "cli/context.h"
 #include "cli/exit_code.h"
 #include "cli/verbs.h"
-#include "config/values.h"
+#include "core/nearest.h"
 
 namespace outrider::cli {
 namespace {
@@ -416,9 +416,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     for (const CommandWord::Flag& flag : describe(app).flags) known.push_back(flag.name);
     std::string text = error.what();
     for (const std::string& extra : app.remaining(true)) {
-        const std::string near = nearest(extra, known);
-        text = "unknown word '" + extra + "'";
-        if (!near.empty()) text += "; did you mean '" + near + "'?";
+        text = "unknown word '" + extra + "'" + did_you_mean(extra, known);
         break;
     }
     const std::vector<CLI::App*> chosen = app.get_subcommands();

@@ -8,8 +8,8 @@
 #include "cli/drivers.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
-#include "config/values.h"
 #include "core/clock.h"
+#include "core/nearest.h"
 
 namespace outrider::cli {
 namespace {
@@ -22,11 +22,8 @@ const DestinationConfig& find_destination(const Config& config, const std::strin
         if (one.rules.name == name) return one;
         known.push_back(one.rules.name);
     }
-    const std::string near = nearest(name, known);
     throw Stop(
-        kNothingMatched,
-        "no destination '" + name + "' is configured" +
-            (near.empty() ? "" : "; did you mean '" + near + "'?")
+        kNothingMatched, "no destination '" + name + "' is configured" + did_you_mean(name, known)
     );
 }
 

@@ -5,6 +5,7 @@
 
 #include "config/rows.h"
 #include "config/values.h"
+#include "core/nearest.h"
 #include "core/text.h"
 
 namespace outrider {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/loader.h"
-#include "config/values.h"
+#include "core/nearest.h"
 #include "core/text.h"
 
 namespace outrider {

@@ -6,7 +6,7 @@
 #include "outrider/error.h"
 
 #include "config/toml.h"
-#include "config/values.h"
+#include "core/nearest.h"
 
 namespace outrider {
 namespace {

@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <numeric>
-#include <vector>
 
 namespace outrider {
 namespace {
@@ -123,26 +121,6 @@ std::string format_number(double number) {
     std::array<char, 32> text{};
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() ? std::string(text.data(), end) : "?";
-}
-
-// Three rows of the usual table suffice; the third is for swapped neighbours, the commonest slip.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before_last(b.size() + 1);
-    std::vector<std::size_t> last(b.size() + 1);
-    std::vector<std::size_t> current(b.size() + 1);
-    std::iota(last.begin(), last.end(), 0);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        current[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            current[j] = std::min({last[j] + 1, current[j - 1] + 1, change});
-            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped) current[j] = std::min(current[j], before_last[j - 2] + 1);
-        }
-        before_last.swap(last);
-        last.swap(current);
-    }
-    return last[b.size()];
 }
 
 }  // namespace outrider

@@ -29,25 +29,4 @@ namespace outrider {
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 [[nodiscard]] std::string format_number(double number);
 
-// The known name that is most like the text; empty if none is like it.
-template <class Names>
-[[nodiscard]] std::string nearest(std::string_view text, const Names& known);
-
-// How many letters must be changed, put in, left out or swapped with a neighbour to get from one
-// text to the other.
-[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
-
-template <class Names>
-std::string nearest(std::string_view text, const Names& known) {
-    std::size_t best = text.size() / 3 + 1;
-    std::string found;
-    for (const auto& name : known) {
-        const std::size_t distance = edit_distance(text, name);
-        if (distance > best || (distance == best && !found.empty())) continue;
-        best = distance;
-        found = std::string(name);
-    }
-    return found;
-}
-
 }  // namespace outrider

@@ -199,7 +199,7 @@ TEST(HttpUrl, SaysWhatItCannotDo) {
          {"http://[::1]/", "allow_private"},
          {"http://a,b", "one host"},
          {"http://me:pw@a?token=x", "not both"},
-         {"http://a?batch=2", "cloudevents-structured"},
+         {"http://a?batch=2", "the format cloudevents-structured"},
          {"http://a?batch=2&format=cloudevents-structured&target={key}", "one place"},
          {"http://a?window=0", "window"},
          {"http://a?timeout=0s", "longer"},

@@ -115,6 +115,31 @@ TEST(Parameters, ReadsEveryKind) {
     EXPECT_EQ(options.format, Format::cloudevents_structured);
 }
 
+TEST(Parameters, LeavesTheFormOfMessagesToWhereItIsSaid) {
+    const auto complaint = [](const std::string& name, bool are_in_url) {
+        Parameters parameters({{name, "5"}});
+        std::uint64_t number = 0;
+        Options options{.are_in_url = are_in_url};
+        parameters.number("maxlen", number);
+        parameters.wire(options);
+        const Result<void> result = parameters.finish();
+        return result ? std::string("fine") : result.error().text;
+    };
+    EXPECT_EQ(complaint("target", true), "fine");
+    EXPECT_EQ(
+        complaint("target", false), "write target as a key of the destination, not into the URL"
+    );
+    EXPECT_EQ(
+        complaint("maxlne", true),
+        "unknown parameter maxlne: expected one of maxlen target format source; did you mean "
+        "'maxlen'?"
+    );
+    EXPECT_EQ(
+        complaint("maxlne", false),
+        "unknown parameter maxlne: expected one of maxlen; did you mean 'maxlen'?"
+    );
+}
+
 TEST(Parameters, NamesTheOneThatIsWrong) {
     const auto complaint = [](Parameter parameter) {
         Parameters parameters({std::move(parameter)});

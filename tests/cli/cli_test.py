@@ -963,6 +963,10 @@ class DestinationTest(CliTest):
     def test_the_form_of_messages_is_said_by_keys_of_the_destination(self):
         in_url = ["--set", "destination.orders.broker=redis://127.0.0.1:1?target=x"]
         self.assertIn("write target as a key", self.error("config", "check", *in_url, expect=2))
+        slip = ["--set", "destination.orders.broker=redis://127.0.0.1:1?maxlne=5"]
+        answer = self.error("config", "check", *slip, expect=2)
+        self.assertIn("did you mean 'maxlen'?", answer)
+        self.assertNotIn("target", answer)
         by_key = ["--set", "destination.orders.broker=nats://127.0.0.1:1"]
         self.out("config", "check", *by_key, "--set", "destination.orders.target=shop.{topic}")
         wrong = self.error("config", "check", *by_key, "--set", "destination.orders.target={x}", expect=2)

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/nearest.h"
+
 namespace outrider {
 namespace {
 

@@ -59,7 +59,7 @@ Result<void> check_numbers(const HttpOptions& options) {
         return fault("batch must be from 1 to " + std::to_string(kBatchMax));
     }
     if (options.batch > 1 && options.wire.format != wire::Format::cloudevents_structured) {
-        return fault("a batch is one of CloudEvents: it needs format=cloudevents-structured");
+        return fault("a batch is one of CloudEvents: it needs the format cloudevents-structured");
     }
     if (options.timeout <= Duration::zero()) return fault("timeout must be longer than 0");
     return {};

@@ -17,6 +17,9 @@ struct Options {
 
     // CloudEvents only: the `source` attribute, a URI reference that names who publishes.
     std::string source = "/outrider";
+
+    // Whether a URL may say these: not where they have a place of their own beside it.
+    bool are_in_url = true;
 };
 
 // How the connection to a broker is encrypted.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/nearest.h"
+
 namespace outrider::wire {
 namespace {
 
@@ -96,7 +98,15 @@ void Parameters::choice(
     complain(name, expected);
 }
 
+void Parameters::refuse_wire() {
+    for (const Parameter& one : left_) {
+        if (one.name != "target" && one.name != "format" && one.name != "source") continue;
+        object("write " + one.name + " as a key of the destination, not into the URL");
+    }
+}
+
 void Parameters::wire(Options& to) {
+    if (!to.are_in_url) return refuse_wire();
     int format = static_cast<int>(to.format);
     text("target", to.target);
     choice("format", {"plain", "cloudevents-binary", "cloudevents-structured"}, format);
@@ -121,9 +131,10 @@ void Parameters::tls(Tls& to, std::string_view scheme) {
 Result<void> Parameters::finish() const {
     if (!complaint_.empty()) return Error{Remedy::correct, complaint_};
     if (left_.empty()) return {};
-    std::string text = "unknown parameter " + left_.front().name + ": expected one of";
+    const std::string& unknown = left_.front().name;
+    std::string text = "unknown parameter " + unknown + ": expected one of";
     for (const std::string& name : known_) text += " " + name;
-    return Error{Remedy::correct, text};
+    return Error{Remedy::correct, text + did_you_mean(unknown, known_)};
 }
 
 }  // namespace outrider::wire

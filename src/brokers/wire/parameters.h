@@ -31,7 +31,7 @@ public:
     // One of the choices; `to` becomes its place among them.
     void choice(std::string_view name, const std::vector<std::string_view>& choices, int& to);
 
-    // target, format and source.
+    // target, format and source. Where they are said elsewhere they are refused here.
     void wire(Options& to);
 
     // tls_ca, tls_cert and tls_key, which only URLs of the scheme with TLS have.
@@ -44,6 +44,7 @@ private:
     [[nodiscard]] bool take(std::string_view name, std::string& value);
     void complain(std::string_view name, std::string_view expected);
     void object(std::string text);
+    void refuse_wire();
 
     std::vector<Parameter> left_;
     std::vector<std::string> known_;

@@ -119,14 +119,6 @@ Result<Url> parse_url(std::string_view text) {
     return url;
 }
 
-bool has_parameter(std::string_view url, std::string_view name) {
-    const Result<Url> parsed = parse_url(url);
-    if (!parsed) return false;
-    return std::any_of(parsed->parameters.begin(), parsed->parameters.end(), [&](const auto& one) {
-        return one.name == name;
-    });
-}
-
 std::string to_string(const Endpoint& endpoint) {
     const bool is_v6 = endpoint.host.find(':') != std::string::npos;
     const std::string host = is_v6 ? "[" + endpoint.host + "]" : endpoint.host;

@@ -33,9 +33,6 @@ struct Url {
 // The error quotes nothing of the text: any part of it may be a mistyped password.
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
 
-// Whether the text names that parameter.
-[[nodiscard]] bool has_parameter(std::string_view url, std::string_view name);
-
 // "127.0.0.1:6379"; brackets around IPv6.
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
