@@ -18,7 +18,8 @@ find_package(OpenSSL)
 outrider_room(
     wire
     SOURCES brokers/wire/chains.cc brokers/wire/cloud_event.cc brokers/wire/driver.cc brokers/wire/encoder.cc
-            brokers/wire/parameters.cc brokers/wire/socket.cc brokers/wire/target.cc brokers/wire/url.cc
+            brokers/wire/files.cc brokers/wire/parameters.cc brokers/wire/socket.cc brokers/wire/target.cc
+            brokers/wire/url.cc
     PUBLIC outrider::core
     PRIVATE nlohmann_json::nlohmann_json
 )

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include "brokers/kafka/broker.h"
 #include "brokers/kafka/classify.h"
 #include "brokers/kafka/facts.h"
 #include "brokers/kafka/options.h"
 #include "brokers/kafka/writer.h"
 #include "brokers/support/complaints.h"
+#include "core/clock.h"
 
 namespace outrider {
 namespace {
@@ -38,6 +40,15 @@ TEST(KafkaUrl, SaysWhatItCannotDo) {
          {"kafka://a?compression=rar", "gzip"},
          {"kafka://a?acks=1", "unknown parameter acks"},
          {"http://a", "kafka:"}}
+    );
+}
+
+TEST(KafkaUrl, NamesTheFileThatIsMissing) {
+    const auto options = parse_kafka_url("kafkas://127.0.0.1:1?tls_ca=/does/not/exist");
+    const std::unique_ptr<Broker> broker = std::move(make_kafka_broker(*options)->open()).value();
+    EXPECT_EQ(
+        broker->ping(SystemClock().now()).error().text,
+        "cannot read tls_ca /does/not/exist: No such file or directory"
     );
 }
 

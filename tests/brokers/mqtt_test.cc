@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "brokers/support/complaints.h"
 #include "brokers/support/messages.h"
 #include "brokers/support/mosquitto_server.h"
+#include "support/temp_folder.h"
 
 namespace outrider::live {
 namespace {
@@ -310,8 +312,16 @@ TEST(Mqtt, VerifiesTheServersCertificate) {
     EXPECT_TRUE(fine) << fine.error().text;
     EXPECT_FALSE(ping(server, "tls_ca=" + other.authority()));
     EXPECT_FALSE(ping(server, ""));
-    EXPECT_FALSE(ping(server, "tls_ca=/does/not/exist"));
     EXPECT_FALSE(ping(stranger, "tls_ca=" + misnamed.authority()));
+    // A file that comes late.
+    const TempFolder folder;
+    const std::string late = folder.file("ca.pem");
+    const auto broker =
+        open("mqtts://127.0.0.1:" + std::to_string(server.port()) + "?tls_ca=" + late);
+    const std::string missing = "cannot read tls_ca " + late + ": No such file or directory";
+    EXPECT_EQ(broker->ping(in(seconds(20))).error().text, missing);
+    std::filesystem::copy_file(good.authority(), late);
+    EXPECT_TRUE(broker->ping(in(seconds(20))));
     const MosquittoSub reader(server, "#", {"--cafile", good.authority()});
     expect_all(publish(
         *open("mqtts://127.0.0.1:" + std::to_string(server.port()) + "?tls_ca=" + good.authority()),

@@ -285,6 +285,7 @@ TEST_F(Nats, NeverSaysThePassword) {
     const std::vector<Answer> answers = publish(*open(guarded.url("me:opensimsim@")), one());
     expect_outage(answers, "uthorization");
     EXPECT_EQ(answers[0].reason.find("opensimsim"), std::string::npos);
+    EXPECT_EQ(answers[0].reason.find(".c:"), std::string::npos) << answers[0].reason;
     expect_all(publish(*open(guarded.url()), one()));
 }
 
@@ -314,13 +315,21 @@ TEST_F(Nats, LogsInWithACredentialsFile) {
     expect_all(answers);
     EXPECT_EQ(NatsClient(guarded.url(), creds).count("ALL"), 1U);
     expect_outage(publish(*open(guarded.url()), one()), "uth");
-    expect_outage(publish(*open(guarded.url() + "?creds=/does/not/exist"), one()), "");
+    const auto blind = open(guarded.url() + "?creds=/does/not/exist");
+    expect_outage(publish(*blind, one()), "cannot read creds /does/not/exist: No such file");
 }
 
 TEST_F(Nats, TriesEveryServer) {
     const std::string dead = "nats://127.0.0.1:" + std::to_string(free_port());
     const std::string port = std::to_string(nats_server().port());
     expect_all(publish(*open(dead + ",127.0.0.1:" + port + "?target=shop.{topic}"), one()));
+}
+
+TEST_F(Nats, SaysWhyThereIsNoConnection) {
+    EXPECT_EQ(
+        open("nats://127.0.0.1:1")->ping(in(seconds(10))).error().text,
+        "cannot connect to 127.0.0.1:1: Connection refused"
+    );
 }
 
 TEST_F(Nats, VerifiesTheServersCertificate) {

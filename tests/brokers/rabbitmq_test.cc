@@ -332,6 +332,13 @@ TEST_F(Rabbitmq, TriesEveryServer) {
     expect_all(publish(*open(dead + "," + alive + "?exchange=shop"), one()));
 }
 
+TEST_F(Rabbitmq, SaysWhyThereIsNoConnection) {
+    EXPECT_EQ(
+        open("amqp://127.0.0.1:1")->ping(in(seconds(10))).error().text,
+        "cannot connect to 127.0.0.1:1: Connection refused"
+    );
+}
+
 TEST_F(Rabbitmq, VerifiesTheServersCertificate) {
     const Certificates other("DNS:localhost");
     const auto ping = [&](const std::string& host, const std::string& parameters) {
@@ -347,7 +354,10 @@ TEST_F(Rabbitmq, VerifiesTheServersCertificate) {
     EXPECT_FALSE(ping("127.0.0.1", trusted));  // not its name
     EXPECT_FALSE(ping("localhost", "tls_ca=" + other.authority()));
     EXPECT_FALSE(ping("localhost", ""));
-    EXPECT_FALSE(ping("localhost", "tls_ca=/does/not/exist"));
+    EXPECT_EQ(
+        ping("localhost", "tls_ca=/does/not/exist").error().text,
+        "cannot read tls_ca /does/not/exist: No such file or directory"
+    );
     rabbitmq_server().freeze();
     const MonoTime start = SystemClock().now();
     EXPECT_FALSE(open("amqps://localhost:" + std::to_string(rabbitmq_server().tls_port()))

@@ -1,15 +1,19 @@
+#include <fstream>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "brokers/support/messages.h"
 #include "brokers/wire/cloud_event.h"
 #include "brokers/wire/encoder.h"
+#include "brokers/wire/files.h"
 #include "brokers/wire/parameters.h"
 #include "brokers/wire/socket.h"
 #include "brokers/wire/target.h"
 #include "brokers/wire/url.h"
 #include "core/clock.h"
 #include "support/tcp.h"
+#include "support/temp_folder.h"
 
 namespace outrider::wire {
 namespace {
@@ -94,6 +98,20 @@ TEST(Url, TakesASecretOutOfAText) {
     EXPECT_EQ(without_secret("AUTH geheim: geheim?", "geheim"), "AUTH ***: ***?");
     EXPECT_EQ(without_secret("nothing", ""), "nothing");
     EXPECT_EQ(without_secret("** a ** a", "*"), "****** a ****** a");
+}
+
+TEST(Files, AreNamedUntilTheyAreThere) {
+    const TempFolder folder;
+    const Tls tls{.tls = true, .tls_ca = folder.file("ca.pem")};
+    const Result<void> missing = check_files(tls);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(
+        missing.error().text, "cannot read tls_ca " + tls.tls_ca + ": No such file or directory"
+    );
+    EXPECT_EQ(missing.error().remedy, Remedy::wait);
+    std::ofstream(tls.tls_ca) << "late";
+    EXPECT_TRUE(check_files(tls));
+    EXPECT_TRUE(check_files({}));
 }
 
 TEST(Parameters, ReadsEveryKind) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "brokers/kafka/classify.h"
+#include "brokers/wire/files.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
 
@@ -111,6 +112,7 @@ Result<std::unique_ptr<Client>> Client::open(
     Mode mode,
     std::size_t batch_bytes
 ) {
+    if (Result<void> good = wire::check_files(options); !good) return good.error();
     std::array<char, 512> complaint{};
     Conf conf(rd_kafka_conf_new());
     for (const auto& [name, value] : settings_of(options, mode, batch_bytes)) {

@@ -7,6 +7,7 @@
 #include <mqtt_protocol.h>
 #include <poll.h>
 
+#include "brokers/wire/files.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
 
@@ -54,6 +55,7 @@ Result<std::unique_ptr<Connection>> Connection::open(
     const MqttOptions& options,
     Deadline deadline
 ) {
+    if (Result<void> good = wire::check_files(options); !good) return good.error();
     Error error{Remedy::correct, "no server is named"};
     std::size_t left = options.endpoints.size();
     for (const wire::Endpoint& endpoint : options.endpoints) {

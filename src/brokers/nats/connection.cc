@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include "brokers/wire/files.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
 
@@ -89,15 +90,26 @@ Result<void> await_greeting(const wire::Endpoint& endpoint, Deadline deadline) {
     return wire::wait_ready(socket->get(), POLLIN, deadline);
 }
 
+// The library's details begin with a place in its own sources, "(conn.c:2088): ", which helps
+// nobody.
+std::string_view without_place(std::string_view details) {
+    const std::size_t end = details.starts_with('(') ? details.find("): ") : std::string_view::npos;
+    const std::string_view place = details.substr(0, end);
+    const bool is_place =
+        end != std::string_view::npos && place.find(".c:") != std::string_view::npos;
+    return is_place ? details.substr(end + 3) : details;
+}
+
 }  // namespace
 
 Error nats_error(std::string_view what, natsStatus status) {
-    std::string text = std::string(what) + ": " + natsStatus_GetText(status);
+    const std::string_view said = natsStatus_GetText(status);
     natsStatus last = NATS_OK;
     const char* details = nats_GetLastError(&last);
-    if (details != nullptr && last == status && *details != '\0') {
-        text += " (" + std::string(details) + ")";
-    }
+    const std::string_view more =
+        details != nullptr && last == status ? without_place(details) : std::string_view();
+    std::string text = std::string(what) + ": " + std::string(said);
+    if (!more.empty() && more != said) text.append(" (").append(more).append(")");
     return Error{Remedy::wait, text, static_cast<int>(status)};
 }
 
@@ -109,6 +121,8 @@ Connection::Connection(Handle handle, Subscription replies, std::string inbox, s
 }
 
 Result<Connection> Connection::open(const NatsOptions& options, Deadline deadline) {
+    if (Result<void> good = wire::check_files(options); !good) return good.error();
+    if (Result<void> good = wire::check_file("creds", options.creds); !good) return good.error();
     Result<Connection> opened = Error{Remedy::correct, "no server is named"};
     std::size_t left = options.endpoints.size();
     for (const wire::Endpoint& endpoint : options.endpoints) {
@@ -132,6 +146,11 @@ Result<Connection> Connection::open_one(
     if (!settings) return settings.error();
     natsConnection* connected = nullptr;
     natsStatus status = natsConnection_Connect(&connected, settings->get());
+    if (status == NATS_NO_SERVER) {  // the library does not say why: another try that does
+        if (const Result<Descriptor> again = wire::dial(endpoint, deadline); !again) {
+            return again.error();
+        }
+    }
     if (status != NATS_OK) return nats_error(what, status);
     Handle handle(connected);
     std::string inbox;

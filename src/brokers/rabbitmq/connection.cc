@@ -9,6 +9,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "brokers/wire/files.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
 
@@ -59,20 +60,32 @@ amqp_table_entry_t entry(const char* name, bool value) {
     return made;
 }
 
-amqp_socket_t* make_socket(amqp_connection_state_t state, const RabbitmqOptions& options) {
-    if (!options.tls) return amqp_tcp_socket_new(state);
+wire::Tls tls_of(const wire::Tls& options) {
+    wire::Tls tls = options;
+    if (tls.tls && tls.tls_ca.empty()) tls.tls_ca = kAuthorities;
+    return tls;
+}
+
+amqp_socket_t* make_socket(amqp_connection_state_t state, const wire::Tls& tls) {
+    if (!tls.tls) return amqp_tcp_socket_new(state);
     amqp_socket_t* socket = amqp_ssl_socket_new(state);
     if (socket == nullptr) return nullptr;
     amqp_ssl_socket_set_verify_peer(socket, 1);
     amqp_ssl_socket_set_verify_hostname(socket, 1);
     if (amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST) != 0)
         return nullptr;
-    const char* authorities = options.tls_ca.empty() ? kAuthorities : options.tls_ca.c_str();
-    if (amqp_ssl_socket_set_cacert(socket, authorities) != 0) return nullptr;
-    if (options.tls_cert.empty()) return socket;
-    const int status =
-        amqp_ssl_socket_set_key(socket, options.tls_cert.c_str(), options.tls_key.c_str());
+    if (amqp_ssl_socket_set_cacert(socket, tls.tls_ca.c_str()) != 0) return nullptr;
+    if (tls.tls_cert.empty()) return socket;
+    const int status = amqp_ssl_socket_set_key(socket, tls.tls_cert.c_str(), tls.tls_key.c_str());
     return status == 0 ? socket : nullptr;
+}
+
+// The library does not say why it got no connection: another try that does.
+Error why_not(const std::string& what, int status, const wire::Endpoint& endpoint, Deadline by) {
+    if (status == AMQP_STATUS_SOCKET_ERROR) {
+        if (const Result<Descriptor> again = wire::dial(endpoint, by); !again) return again.error();
+    }
+    return amqp_error(what, status);
 }
 
 }  // namespace
@@ -99,6 +112,7 @@ Result<std::unique_ptr<Connection>> Connection::open(
     const RabbitmqOptions& options,
     Deadline deadline
 ) {
+    if (Result<void> good = wire::check_files(tls_of(options)); !good) return good.error();
     Result<void> connected = Error{Remedy::correct, "no server is named"};
     std::size_t left = options.endpoints.size();
     for (const wire::Endpoint& endpoint : options.endpoints) {
@@ -117,14 +131,14 @@ Result<void> Connection::connect(
     Deadline deadline
 ) {
     const std::string what = "cannot connect to " + wire::to_string(endpoint);
-    amqp_socket_t* socket = make_socket(state_.get(), options);
+    amqp_socket_t* socket = make_socket(state_.get(), tls_of(options));
     if (socket == nullptr) {
         return Error{Remedy::correct, what + ": the TLS files cannot be used"};
     }
     timeval patience = time_left(deadline);
     const int status =
         amqp_socket_open_noblock(socket, endpoint.host.c_str(), endpoint.port, &patience);
-    if (status != AMQP_STATUS_OK) return amqp_error(what, status);
+    if (status != AMQP_STATUS_OK) return why_not(what, status, endpoint, deadline);
     const int one = 1;
     ::setsockopt(this->socket(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     set_patience(deadline);

@@ -1,6 +1,5 @@
 #include "brokers/wire/url.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
