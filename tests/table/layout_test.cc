@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
 #include <gtest/gtest.h>
 
 #include "stores/table/driver.h"
@@ -25,6 +31,45 @@ TEST(TableLayout, EveryPresetMakesSenseByItself) {
         EXPECT_EQ(problem(options), "") << name;
     }
     EXPECT_EQ(preset_names().size(), schemas().size());
+}
+
+// What docs/existing-tables.md has in brackets behind the preset's name.
+std::set<std::string> documented_columns(const std::string& preset) {
+    std::ifstream page(OUTRIDER_TABLES_PAGE);
+    std::string row;
+    while (std::getline(page, row) && !row.starts_with("| `" + preset + "` |")) {
+    }
+    const std::size_t start = std::min(row.find('('), row.size());
+    std::string list = row.substr(start, row.find(')') - start);
+    for (char& c : list) {
+        if (c == '(' || c == ',' || c == '"') c = ' ';
+    }
+    std::istringstream words(list);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+TEST(TableLayout, EveryColumnOfAPresetIsDocumented) {
+    for (const std::string& name : preset_names()) {
+        const std::set<std::string> columns = documented_columns(name);
+        const Result<Layout> layout = layout_of({.preset = name});
+        for (const std::string& column :
+             {layout->id,
+              layout->topic,
+              layout->key,
+              layout->type,
+              layout->payload,
+              layout->content_type,
+              layout->headers,
+              layout->created,
+              layout->due,
+              layout->done_at,
+              layout->status,
+              layout->flag,
+              layout->attempts,
+              layout->error}) {
+            EXPECT_TRUE(column.empty() || columns.contains(column)) << name << ": " << column;
+        }
+    }
 }
 
 TEST(TableLayout, OverridesAPresetByName) {
