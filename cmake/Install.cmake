@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(OUTRIDER_COMPONENTS core sqlite relay stores_shared sqlite_store brokers testing)
 if(OUTRIDER_POSTGRES)
-    list(APPEND OUTRIDER_COMPONENTS postgres postgres_store)
+    list(APPEND OUTRIDER_COMPONENTS postgres postgres_store table_store)
 endif()
 
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/outrider)

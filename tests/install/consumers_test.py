@@ -59,15 +59,17 @@ class Consumers(unittest.TestCase):
         self.assertIn(client, needed)
         self.assertEqual(needed - RUNTIME - {client}, set())
 
-    def configure(self, place, component, find, *options):
-        app = CASES[component][0]
+    def build(self, place, app, component, find, *options):
         (place / "CMakeLists.txt").write_text(
             LISTS.format(find=find, app=app, source=HERE / f"{app}.cc", component=component)
         )
         run("cmake", "-G", "Ninja", "-S", place, "-B", place / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}",
             *options)
         run("cmake", "--build", place / "build", "-j", "2", "--target", app)
-        self.check(place / "build" / app, component)
+        return place / "build" / app
+
+    def configure(self, place, component, find, *options):
+        self.check(self.build(place, CASES[component][0], component, find, *options), component)
 
     def test_find_package_with_a_component(self):
         for component in CASES:
@@ -77,10 +79,17 @@ class Consumers(unittest.TestCase):
                     f"find_package(outrider 0.1 REQUIRED COMPONENTS {component})", f"-DCMAKE_PREFIX_PATH={self.prefix}",
                 )
 
+    def test_a_table_of_the_application(self):
+        program = self.build(
+            self.place("table"), "table_app", "table_store outrider::brokers",
+            "find_package(outrider REQUIRED COMPONENTS table_store brokers)", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+        )
+        self.assertEqual(run(program).strip(), "unknown")
+
     def test_find_package_without_components(self):
         self.configure(
             self.place("plain"), "sqlite", "find_package(outrider REQUIRED)\n"
-            "foreach(name postgres relay sqlite_store postgres_store brokers testing)\n"
+            "foreach(name postgres relay sqlite_store postgres_store table_store brokers testing)\n"
             "  if(NOT TARGET outrider::${name})\n    message(FATAL_ERROR ${name})\n  endif()\nendforeach()",
             f"-DCMAKE_PREFIX_PATH={self.prefix}",
         )
