@@ -133,6 +133,29 @@ class Consumers(unittest.TestCase):
             shop.communicate("\n", timeout=60)
             self.assertEqual(shop.returncode, 0)
 
+    def compile_sample(self, page, word, world):
+        """The sample with that word in it, as the body of a function in such a world."""
+        samples = re.findall(r"```cpp\n(.*?)```", (SOURCE / page).read_text(), re.S)
+        (sample,) = [text for text in samples if word in text]
+        lines = sample.splitlines()
+        includes = "\n".join(line for line in lines if line.startswith("#include"))
+        body = "\n".join(line for line in lines if not line.startswith("#include"))
+        place = self.place(word)
+        (place / "sample.cc").write_text(f"{includes}\n{world}\nvoid sample() {{\n{body}\n}}\n")
+        run(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I", self.prefix / "include",
+            "-c", place / "sample.cc", "-o", place / "sample.o")
+
+    def test_samples_compile(self):
+        self.compile_sample(
+            "docs/application.md", "CommitOutcome", "#include <outrider/postgres_unit.h>\n"
+            "extern pg_conn* connection; extern const outrider::CommitUnknown& unknown;\n"
+            "void run_it_again(); void ask_again(); void call_a_human();",
+        )
+        self.compile_sample(
+            "README.md", "sqlite_inbox", "extern sqlite3* db; extern int order;\n"
+            "std::string header(const char*); void reject(); void run(const char*); void charge(sqlite3*, int);",
+        )
+
     def test_the_binary_is_installed(self):
         self.assertIn("0.1", run(self.prefix / "bin" / "outrider", "version"))
 
