@@ -334,7 +334,7 @@ class Relay(CliTest):
         wait_until(lambda: self.status()["circuit"] == "closed", "the circuit is closed")
 
     def start_stuck_relay(self, *words):
-        """A relay whose broker waits for a lock that we hold."""
+        """A relay whose broker waits for a lock that we hold, and the file that is locked."""
         self.out("enqueue", "orders.x", "a")
         file = open(self.folder / "orders.jsonl", "a")
         self.addCleanup(file.close)
@@ -342,24 +342,44 @@ class Relay(CliTest):
         relay = self.start("relay", *words)
         path = os.path.realpath(self.folder / "orders.jsonl")
         wait_until(lambda: has_open(relay.pid, path), "the broker has opened its file")
-        return relay
+        return relay, file
 
     def test_a_stop_that_takes_too_long_is_cut_short(self):
-        relay = self.start_stuck_relay("--set", "relay.stop_deadline=200ms")
+        relay, _ = self.start_stuck_relay("--set", "relay.stop_deadline=200ms")
         relay.send_signal(signal.SIGTERM)
         _, log = relay.communicate(timeout=PATIENCE)
         self.assertEqual(relay.returncode, 1)
         self.assertIn("relay.stop_deadline", log)
 
-    def test_a_second_signal_cuts_the_stop_short(self):
-        relay = self.start_stuck_relay()
-        relay.send_signal(signal.SIGTERM)
+    def wait_for_the_stop(self, relay):
         while "msg=stopping" not in relay.stderr.readline():
             self.assertIsNone(relay.poll())
+
+    def test_a_later_signal_cuts_the_stop_short(self):
+        relay, _ = self.start_stuck_relay()
         relay.send_signal(signal.SIGTERM)
+        self.wait_for_the_stop(relay)
+
+        def is_over():
+            relay.send_signal(signal.SIGTERM)  # those of the first second do not count
+            return relay.poll() is not None
+
+        wait_until(is_over, "the relay has ended itself")
         _, log = relay.communicate(timeout=PATIENCE)
         self.assertEqual(relay.returncode, 1)
         self.assertIn("second signal", log)
+
+    def test_two_signals_at_once_are_one(self):
+        relay, file = self.start_stuck_relay()
+        relay.send_signal(signal.SIGSTOP)  # so that both are there before it sees either
+        relay.send_signal(signal.SIGTERM)
+        relay.send_signal(signal.SIGINT)
+        relay.send_signal(signal.SIGCONT)
+        self.wait_for_the_stop(relay)
+        fcntl.flock(file, fcntl.LOCK_UN)
+        _, log = relay.communicate(timeout=PATIENCE)
+        self.assertEqual(relay.returncode, 0, log)
+        self.assertIn('msg="relay stopped"', log)
 
     def test_a_drain_stops_at_a_paused_destination(self):
         self.run_outrider("relay", "--drain")
