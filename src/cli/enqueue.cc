@@ -1,4 +1,5 @@
 #include <iostream>
+#include <utility>
 
 #include "outrider/error.h"
 #include "outrider/message.h"
@@ -69,10 +70,29 @@ Message message_of(const EnqueueArguments& arguments, WallTime now) {
     return message;
 }
 
-std::vector<Message> read_lines(const EnqueueArguments& arguments, WallTime now) {
-    if (!arguments.topic.empty()) {
-        throw Stop(kUsage, "enqueue: with --jsonl the lines name their topics: leave out TOPIC");
+// What a line says itself, and so nothing else may say.
+void refuse_beside_lines(const EnqueueArguments& arguments) {
+    const std::pair<const char*, bool> given[] = {
+        {"TOPIC", !arguments.topic.empty()},
+        {"--stdin", arguments.from_stdin},
+        {"--key", !arguments.key.empty()},
+        {"--type", !arguments.type.empty()},
+        {"--content-type", !arguments.content_type.empty()},
+        {"--header", !arguments.headers.empty()},
+        {"--id", !arguments.id.empty()},
+        {"--deliver-after", !arguments.deliver_after.empty()},
+    };
+    for (const auto& [name, is_given] : given) {
+        if (!is_given) continue;
+        throw Stop(
+            kUsage,
+            "enqueue: with --jsonl every line is a whole message: leave out " + std::string(name)
+        );
     }
+}
+
+std::vector<Message> read_lines(const EnqueueArguments& arguments, WallTime now) {
+    refuse_beside_lines(arguments);
     std::vector<Message> messages;
     std::string line;
     for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
@@ -82,8 +102,8 @@ std::vector<Message> read_lines(const EnqueueArguments& arguments, WallTime now)
         } catch (const Failure& failure) {
             throw Stop(
                 kUsage,
-                "line " + std::to_string(number) + ": " + failure.what() +
-                    ": nothing was written, correct the line and run it again"
+                "line " + std::to_string(number) +
+                    ": nothing was written, correct the line and run it again: " + failure.what()
             );
         }
     }

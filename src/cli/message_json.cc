@@ -127,7 +127,10 @@ constexpr std::array<Part, 10> kParts = {{
 [[noreturn]] void refuse_name(const std::string& name) {
     std::vector<std::string_view> known;
     for (const Part& part : kParts) known.push_back(part.name);
-    refuse("unknown name '" + name + "'" + did_you_mean(name, known));
+    refuse(
+        "unknown name '" + name + "', the names are " + message_json_names() +
+        did_you_mean(name, known)
+    );
 }
 
 Json parse_strictly(std::string_view text) {
@@ -139,6 +142,12 @@ Json parse_strictly(std::string_view text) {
 }
 
 }  // namespace
+
+std::string message_json_names() {
+    std::string names;
+    for (const Part& part : kParts) names.append(names.empty() ? "" : ", ").append(part.name);
+    return names;
+}
 
 Message message_from_json(std::string_view text, WallTime now) {
     const Json json = parse_strictly(text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "outrider/message.h"
@@ -11,5 +12,8 @@ namespace outrider::cli {
 // deliver_after. The lines that the file broker writes can be read. Throws Failure (correct) that
 // says what is wrong; duplicate and unknown names, and nesting above 64, are refused.
 [[nodiscard]] Message message_from_json(std::string_view text, WallTime now);
+
+// The names of such an object: "topic, key, ...".
+[[nodiscard]] std::string message_json_names();
 
 }  // namespace outrider::cli

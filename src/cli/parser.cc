@@ -11,6 +11,7 @@
 #include "cli/completion.h"
 #include "cli/context.h"
 #include "cli/exit_code.h"
+#include "cli/message_json.h"
 #include "cli/verbs.h"
 #include "core/nearest.h"
 
@@ -132,7 +133,8 @@ void add_enqueue(CLI::App& app, Line& line) {
     verb.add_option("--id", to.id, "The caller's own id")->type_name("UUID");
     verb.add_option("--deliver-after", to.deliver_after, "Not before, e.g. +5m")->type_name("TIME");
     verb.footer(
-        "Examples:\n  outrider enqueue orders.placed '{\"id\":1}' --key customer-1\n"
+        "Names of a line of --jsonl, of which only topic is needed:\n  " + message_json_names() +
+        "\n\nExamples:\n  outrider enqueue orders.placed '{\"id\":1}' --key customer-1\n"
         "  outrider enqueue --jsonl < messages.jsonl"
     );
     on_parsed(verb, line, [&line, payload] {

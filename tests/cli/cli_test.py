@@ -205,6 +205,8 @@ class Delivery(CliTest):
         error = self.error("enqueue", "--jsonl", stdin=bad, expect=2)
         self.assertIn("line 2", error)
         self.assertIn("did you mean 'payload'?", error)
+        self.assertIn("payload_base64, headers", error)
+        self.assertIn("payload_base64, headers", self.out("enqueue", "--help"))
         for line in ("{", "[]", '{"topic":"a","topic":"b"}', '{"payload":"x"}', "[" * 100 + "]" * 100,
                      '{"topic":"a","payload_base64":"*"}', '{"topic":"a","id":"x"}'):
             self.assertIn("line 2", self.error("enqueue", "--jsonl", stdin=good + line, expect=2))
@@ -215,6 +217,15 @@ class Delivery(CliTest):
         self.run_outrider("relay", "--drain")
         self.assertEqual([line["id"] for line in self.lines()], ids)
         self.assertEqual(self.lines()[0]["payload"], '{"n":1}')
+
+    def test_lines_say_everything_themselves(self):
+        self.out("migrate", "up")
+        for words in (["orders.x"], ["--key", "k"], ["--type", "t"], ["--content-type", "t"], ["--stdin"],
+                      ["--header", "a=b"], ["--deliver-after", "+5m"],
+                      ["--id", "00000000-0000-4000-8000-000000000000"]):
+            error = self.error("enqueue", "--jsonl", *words, stdin='{"topic":"orders.x"}', expect=2)
+            self.assertIn("leave out " + (words[0] if words[0].startswith("--") else "TOPIC"), error)
+        self.assertEqual(self.json("status")["destinations"][0]["pending"], 0)
 
     def test_what_the_file_broker_wrote_can_be_enqueued_again(self):
         self.out("migrate", "up")
