@@ -24,6 +24,7 @@ constexpr const char* kFooter =
   [[destination]] name = "orders", workers = 2
     OUTRIDER_DESTINATION_ORDERS_WORKERS=2    --set destination.orders.workers=2
 The file is --config, else OUTRIDER_CONFIG, else ./outrider.toml.
+The store is --store, else OUTRIDER_STORE_URL, else the file's, else DATABASE_URL.
 
 Examples:
   outrider demo

@@ -760,6 +760,20 @@ class Configuration(CliTest):
         )
         self.assertIn("missing.toml", self.error("config", "check", "--config", "missing.toml", expect=2))
 
+    def test_the_store_of_the_platform_is_the_last_resort(self):
+        self.write("outrider.toml", "")
+        platform = {"DATABASE_URL": "sqlite:platform.db"}
+
+        def store(*words, **more):
+            return self.json("config", "print", *words, environment={**platform, **more})["store"]["url"]
+
+        self.assertEqual(store(), "sqlite:platform.db")
+        self.assertEqual(store(OUTRIDER_STORE_URL="sqlite:ours.db"), "sqlite:ours.db")
+        self.assertEqual(store("--store", "sqlite:flag.db"), "sqlite:flag.db")
+        self.write("outrider.toml", CONFIG)
+        self.assertEqual(store(), "sqlite:shop.db")
+        self.assertIn("else DATABASE_URL", self.out("--help"))
+
     def test_secrets_never_appear(self):
         canary = "c4n4ry"
         url = f"mysql://shop:{canary}@db/shop?password={canary}"
