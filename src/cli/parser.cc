@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/message_json.h"
 #include "cli/verbs.h"
+#include "config/values.h"
 #include "core/nearest.h"
 
 namespace outrider::cli {
@@ -83,6 +84,12 @@ CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& se
     return *app.add_subcommand(name, sentence);
 }
 
+// What is counted: digits, and not nothing.
+std::string not_a_count(const std::string& text) {
+    const std::optional<std::uint64_t> count = parse_count(text);
+    return count.value_or(0) > 0 ? "" : "expected a whole number from 1 on, not '" + text + "'";
+}
+
 // A verb that, once its arguments are read, is what there is to do.
 template <class Run>
 void on_parsed(CLI::App& verb, Line& line, Run run) {
@@ -92,7 +99,9 @@ void on_parsed(CLI::App& verb, Line& line, Run run) {
 void add_demo(CLI::App& app, Line& line) {
     CLI::App& verb = add_verb(app, "demo", "Show everything in 20 seconds, without a server");
     verb.add_flag("--keep", line.demo.keep, "Go on until Ctrl-C");
-    verb.add_option("--seconds", line.demo.seconds, "How long it takes otherwise")->type_name("N");
+    verb.add_option("--seconds", line.demo.seconds, "How long it takes otherwise")
+        ->type_name("N")
+        ->check(not_a_count, "");
     verb.add_option(
             "--folder", line.demo.folder, "Where its files go and stay; default a temporary folder"
     )
@@ -180,7 +189,7 @@ void add_filters(CLI::App& verb, DeadArguments& to) {
         ->type_name("TEXT");
     verb.add_option("--limit", to.limit, "At most this many, oldest first")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(not_a_count, "");
 }
 
 void add_dead_change(CLI::App& verb, DeadArguments& to) {
@@ -397,6 +406,12 @@ const CLI::App& deepest(const CLI::App& app) {
     return chosen.empty() ? app : deepest(*chosen.front());
 }
 
+// "outrider dead list"
+std::string path_to(const CLI::App& verb) {
+    const CLI::App* parent = verb.get_parent();
+    return (parent == nullptr ? "" : path_to(*parent) + " ") + verb.get_name();
+}
+
 CommandWord describe(const CLI::App& app) {
     CommandWord word{app.get_name(), app.get_description(), {}, {}};
     for (const CLI::Option* option : app.get_options()) {
@@ -422,9 +437,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
         text = "unknown word '" + extra + "'" + did_you_mean(extra, known);
         break;
     }
-    const std::vector<CLI::App*> chosen = app.get_subcommands();
-    const std::string path = chosen.empty() ? "" : " " + chosen[0]->get_name();
-    return text + ": see 'outrider" + path + " --help'";
+    return text + ": see '" + path_to(deepest(app)) + " --help'";
 }
 
 // As the library wants them: without the program, the last first. An option with an equals sign and

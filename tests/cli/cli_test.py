@@ -805,8 +805,14 @@ class CommandLine(CliTest):
     def test_a_time_limit_is_one_of_a_drain(self):
         self.assertIn("--drain", self.error("relay", "--timeout", "3s", expect=2))
 
-    def test_a_limit_is_a_positive_number(self):
-        self.assertIn("--limit", self.error("dead", "list", "--limit", "-1", expect=2))
+    def test_a_count_is_a_whole_number_from_1_on(self):
+        for words in (["dead", "list", "--limit"], ["dead", "replay", "--limit"], ["demo", "--seconds"]):
+            for count in ("0", "-1", "abc", "1.5", "9" * 30, ""):
+                self.assertEqual(
+                    self.error(*words, count, expect=2),
+                    f"outrider: {words[-1]}: expected a whole number from 1 on, not '{count}': "
+                    f"see 'outrider {' '.join(words[:-1])} --help'\n",
+                )
 
     def test_exit_codes(self):
         self.run_outrider(expect=2)
