@@ -362,7 +362,6 @@ void add_others(CLI::App& app, Line& line) {
 void build(CLI::App& app, Line& line) {
     app.fallthrough();  // common flags may stand behind any verb
     app.require_subcommand(1);
-    app.footer(kFooter);
     app.set_version_flag("--version", "outrider " OUTRIDER_VERSION, "Say which version this is");
     add_common(app, line);
     add_demo(app, line);
@@ -380,6 +379,7 @@ void build(CLI::App& app, Line& line) {
     add_table(app, line);
 #endif
     add_others(app, line);
+    app.footer(kFooter);  // last: a verb takes over what its parent has when it is added
 }
 
 void add_flag_value(Line& line, const char* key, const std::string& value, const char* flag) {

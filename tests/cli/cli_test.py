@@ -829,6 +829,7 @@ class CommandLine(CliTest):
         for verb in ("migrate", "enqueue", "relay", "status", "dead", "destination", "config", "demo"):
             self.assertIn(verb, text)
             self.assertRegex(self.out(verb, "--help"), "Examples?:")
+        self.assertNotIn("Exit codes:", self.out("version", "--help"))
 
     def test_version(self):
         version = self.json("version")
