@@ -10,7 +10,7 @@ namespace outrider::cli {
 namespace {
 
 void require_store(LoadedConfig& loaded) {
-    if (!loaded.config.store.empty()) return;
+    if (!loaded.config.store.empty() || !loaded.is_whole) return;
     loaded.problems.push_back(
         {{"store.url"},
          "no store is configured: write [store] url = \"sqlite:///var/lib/shop/shop.db\" in the "

@@ -10,6 +10,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/paths.h"
+#include "cli/table_origin.h"
 #ifdef OUTRIDER_HTTP
 #include "brokers/http/broker.h"
 #endif
@@ -41,7 +42,7 @@ namespace {
 struct StoreEntry {
     std::string_view scheme;
     std::string_view other_scheme;  // may be empty
-    Result<void> (*check)(const Config&);
+    Problems (*check)(const Config&);
     std::shared_ptr<StoreDriver> (*open)(const Config&);
     std::vector<MessageId> (*enqueue)(const Config&, std::span<const Message>);
     std::string (*schema_text)(const Config&);
@@ -63,19 +64,25 @@ std::string path_or_stop(const SecretUrl& url) {
 
 // SQLite: also the WAL and the lock are files beside the database.
 
-Result<void> check_sqlite(const Config& config) {
+Problems check_sqlite(const Config& config) {
+    const Origin url = origin_of(config, {"store.url"});
     const Result<std::string> path = path_of(config.store);
-    if (!path) return path.error();
-    const bool has_table =
-        config.layout != StoreLayout::log || config.table != table::TableOptions{};
-    if (config.postgres != postgres::Options{} || has_table) {
-        return Error{
-            Remedy::correct,
-            "store.schema, store.settle, store.wake, store.lanes, store.layout and [store.table] "
-            "are "
-            "for PostgreSQL: remove them, or give a postgres: URL"};
+    if (!path) return {{url, path.error().text, {}}};
+    const bool has_table = config.table != table::TableOptions{};
+    const bool has_log =
+        config.layout != StoreLayout::log || config.postgres != postgres::Options{};
+    if (has_table || has_log) {
+        const Origin log = origin_of(
+            config, {"store.schema", "store.settle", "store.wake", "store.lanes", "store.layout"}
+        );
+        return {
+            {has_log ? log : table_origin(config),
+             "store.schema, store.settle, store.wake, store.lanes, store.layout and [store.table] "
+             "are for PostgreSQL: remove them, or give a postgres: URL",
+             {}}};
     }
-    return check_file(*path);
+    const Result<void> file = check_file(*path);
+    return file ? Problems() : Problems{{url, file.error().text, {}}};
 }
 
 std::shared_ptr<StoreDriver> open_sqlite(const Config& config) {
@@ -277,6 +284,14 @@ std::string no_driver(
     return "unknown scheme '" + scheme + "': expected one of " + list(schemes);
 }
 
+void add(Problems& problems, const Origin& origin, const Result<void>& checked) {
+    if (!checked) problems.push_back({origin, checked.error().text, {}});
+}
+
+void add(Problems& problems, const Origin& /*of the URL*/, const Problems& found) {
+    problems.insert(problems.end(), found.begin(), found.end());
+}
+
 // One check of a URL against a table of drivers. `subject`: what a driver looks at.
 template <class Entries, class Others, class Subject>
 void check_url(
@@ -290,9 +305,7 @@ void check_url(
     if (url.empty()) return;
     const std::vector<std::string> schemes = schemes_of(entries);
     if (const auto* entry = find_entry(entries, url.scheme())) {
-        if (Result<void> good = entry->check(subject); !good) {
-            problems.push_back({origin, good.error().text, {}});
-        }
+        add(problems, origin, entry->check(subject));
     } else {
         problems.push_back({origin, no_driver(url, others, schemes), nearest(url.scheme(), schemes)}
         );
@@ -326,7 +339,8 @@ bool writes_into_the_store(const Config& config, const DestinationConfig& one) {
 
 Problems check_store(const Config& config) {
     Problems problems;
-    check_url(problems, config.store, config.store_origin, kStores, kOtherStores, config);
+    const Origin origin = origin_of(config, {"store.url"});
+    check_url(problems, config.store, origin, kStores, kOtherStores, config);
     return problems;
 }
 

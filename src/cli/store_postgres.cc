@@ -6,6 +6,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/store_table.h"
+#include "cli/table_origin.h"
 #include "stores/postgres/connection.h"
 #include "stores/postgres/migrate.h"
 
@@ -18,25 +19,27 @@ void run(const postgres::Connection& connection, const char* sql) {
 
 }  // namespace
 
-Result<void> check_postgres(const Config& config) {
+Problems check_postgres(const Config& config) {
     char* problem = nullptr;
     PQconninfoOption* options = PQconninfoParse(config.store.reveal().c_str(), &problem);
     PQconninfoFree(options);
     if (options == nullptr) {
         // libpq quotes the whole URL, password included, so its text is not shown.
         PQfreemem(problem);
-        return Error{
-            Remedy::correct,
-            "libpq cannot read '" + config.store.masked() +
-                "': write postgres://user@host:port/database"};
+        return {
+            {origin_of(config, {"store.url"}),
+             "libpq cannot read '" + config.store.masked() +
+                 "': write postgres://user@host:port/database",
+             {}}};
     }
     const Result<postgres::Names> names = postgres::Names::of(config.postgres.schema);
-    if (!names) return names.error();
+    if (!names) return {{origin_of(config, {"store.schema"}), names.error().text, {}}};
     if (config.layout == StoreLayout::table) return check_table(config);
     if (config.table == table::TableOptions{}) return {};
-    return Error{
-        Remedy::correct,
-        "[store.table] is for layout = \"table\": write it into [store], or remove it"};
+    return {
+        {table_origin(config),
+         "[store.table] is for layout = \"table\": write it into [store], or remove it",
+         {}}};
 }
 
 std::shared_ptr<StoreDriver> open_postgres(const Config& config) {

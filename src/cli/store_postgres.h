@@ -14,7 +14,7 @@
 // itself.
 namespace outrider::cli {
 
-[[nodiscard]] Result<void> check_postgres(const Config& config);
+[[nodiscard]] Problems check_postgres(const Config& config);
 [[nodiscard]] std::shared_ptr<StoreDriver> open_postgres(const Config& config);
 [[nodiscard]] std::vector<MessageId> enqueue_postgres(
     const Config& config,

@@ -13,17 +13,32 @@ std::vector<Destination> rules_of(const Config& config) {
     return rules;
 }
 
+// Each begins with its key. One that is missing is missed where the layout is chosen.
+Problems layout_problems(const Config& config) {
+    Problems problems;
+    for (const std::string& text : table::layout_problems(config.table)) {
+        const std::string_view key = std::string_view(text).substr(0, text.find(':'));
+        problems.push_back(
+            {origin_of(config, {key, "store.table.preset", "store.table.name", "store.layout"}),
+             text,
+             {}}
+        );
+    }
+    return problems;
+}
+
 }  // namespace
 
-Result<void> check_table(const Config& config) {
-    const Result<table::Layout> layout = table::layout_of(config.table);
-    if (!layout) return layout.error();
+Problems check_table(const Config& config) {
+    if (Problems problems = layout_problems(config); !problems.empty()) return problems;
     const std::vector<Destination> all = rules_of(config);
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].start == Start::now) return table::no_start_now(all[i]);
+        if (all[i].start == Start::now) {
+            return {{config.destinations[i].origin, table::no_start_now(all[i]).text, {}}};
+        }
         for (std::size_t j = i + 1; j < all.size(); ++j) {
             if (const auto why = table::clash(all[i], all[j])) {
-                return Error{Remedy::correct, *why};
+                return {{config.destinations[j].origin, *why, {}}};
             }
         }
     }

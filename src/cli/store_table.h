@@ -10,8 +10,8 @@
 // layout = "table": an outbox table that the application has, in PostgreSQL.
 namespace outrider::cli {
 
-// What is wrong with [store.table], or with destinations that would share rows.
-[[nodiscard]] Result<void> check_table(const Config& config);
+// What is wrong with [store.table], key by key, or with destinations that would share rows.
+[[nodiscard]] Problems check_table(const Config& config);
 
 // Throw Stop where the check would have reported a problem.
 [[nodiscard]] std::shared_ptr<StoreDriver> open_table(const Config& config);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <initializer_list>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "outrider/destination.h"
@@ -45,7 +48,6 @@ struct DestinationConfig {
 // Everything that can be configured, with its defaults.
 struct Config {
     SecretUrl store;
-    Origin store_origin;
     postgres::Options postgres;  // of a PostgreSQL store; its conninfo is `store`
     StoreLayout layout = StoreLayout::log;
     table::TableOptions table;  // of an application's own table
@@ -56,7 +58,13 @@ struct Config {
 
     LogOptions log;
     std::vector<DestinationConfig> destinations;
+
+    // Where each key was set, but for those of destinations: "store.url".
+    std::map<std::string, Origin, std::less<>> origins;
 };
+
+// Where the first of these keys was set that was set at all; if none was, the name of the first.
+[[nodiscard]] Origin origin_of(const Config& config, std::initializer_list<std::string_view> keys);
 
 // A value given on the command line: "relay.retention" = "1d", by "--set relay.retention".
 struct ConfigFlag {
@@ -76,6 +84,10 @@ struct ConfigSources {
 struct LoadedConfig {
     Config config;
     Problems problems;  // all of them, file first; empty: the config makes sense
+
+    // False: some of it could not be read, or names nothing that is known. What seems to be missing
+    // may be there.
+    bool is_whole = true;
 };
 
 // Reads all sources. Knows no driver: whether a URL can be served is for those who have drivers.

@@ -29,7 +29,7 @@ std::string variable_of(std::string_view destination, std::string_view row) {
            environment_name(row);
 }
 
-Origin origin_of(const std::string& name) {
+Origin variable_origin(const std::string& name) {
     return {"environment variable " + name};
 }
 
@@ -63,13 +63,13 @@ void Loader::read_environment(const std::vector<std::string>& environment) {
 void Loader::read_database_url(const std::string& value) {
     if (value.empty() || !config_.store.empty()) return;
     config_.store = SecretUrl(value);
-    config_.store_origin = origin_of("DATABASE_URL");
+    config_.origins["store.url"] = variable_origin("DATABASE_URL");
 }
 
 void Loader::read_variable(const Variable& variable) {
     Node value;
     value.text = variable.value;
-    value.origin = origin_of(variable.name);
+    value.origin = variable_origin(variable.name);
     for (const GlobalRow& row : global_rows()) {
         if (variable.name == variable_of(row.option.name)) return set(row, value);
     }
@@ -80,7 +80,7 @@ void Loader::read_variable(const Variable& variable) {
     // error all the same.
     const std::string meant = nearest(variable.name, variable_names());
     if (edit_distance(variable.name, meant) > kSlipMax && !names_a_table(variable.name)) return;
-    report(value.origin, "names nothing that is known", meant);
+    report_unknown({value.origin, "names nothing that is known", meant});
 }
 
 void Loader::read_destination_variable(const Variable& variable, const Node& value) {

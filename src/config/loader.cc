@@ -98,11 +98,17 @@ void Loader::report(Origin origin, std::string text, std::string nearest) {
     problems_.push_back({std::move(origin), std::move(text), std::move(nearest)});
 }
 
+void Loader::report_unknown(Problem problem) {
+    problems_.push_back(std::move(problem));
+    is_whole_ = false;
+}
+
 void Loader::set(const GlobalRow& row, const Node& value) {
     if (auto misfit = assign(row.option, row.field(config_), value)) {
+        if (row.option.name == "store.url") is_whole_ = false;
         report(value.origin, std::move(misfit->text), std::move(misfit->nearest));
-    } else if (row.option.name == "store.url") {
-        config_.store_origin = value.origin;
+    } else {
+        config_.origins[std::string(row.option.name)] = value.origin;
     }
 }
 
@@ -121,8 +127,7 @@ void Loader::read_file(const std::string& path) {
     Node root;
     Problem problem;
     if (!read_toml(path, root, problem)) {
-        problems_.push_back(std::move(problem));
-        return;
+        return report_unknown(std::move(problem));
     }
     read_table(root, {});
 }
@@ -140,7 +145,7 @@ void Loader::read_table(const Node& table, const std::string& prefix) {
         } else if (const GlobalRow* row = find_row(global_rows(), key)) {
             set(*row, child);
         } else {
-            problems_.push_back(unknown_key(child, prefix, names));
+            report_unknown(unknown_key(child, prefix, names));
         }
     }
 }
@@ -256,7 +261,7 @@ void Loader::read_flag(const ConfigFlag& flag) {
     if (const GlobalRow* row = find_row(global_rows(), flag.key)) return set(*row, value);
     if (!flag.key.starts_with(kPrefix)) {
         const std::string near = nearest(flag.key, names_of(global_rows()));
-        return report(flag.origin, "unknown key '" + flag.key + "'", near);
+        return report_unknown({flag.origin, "unknown key '" + flag.key + "'", near});
     }
     const Target target = split_key(std::string_view(flag.key).substr(kPrefix.size()));
     if (target.key == "name") {
@@ -295,7 +300,15 @@ LoadedConfig Loader::finish() && {
     if (config_.relay.reconnect_delay_max < config_.relay.reconnect_delay_first) {
         report({"relay"}, "reconnect_delay_max is shorter than reconnect_delay_first");
     }
-    return {std::move(config_), std::move(problems_)};
+    return {std::move(config_), std::move(problems_), is_whole_};
+}
+
+Origin origin_of(const Config& config, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        const auto found = config.origins.find(key);
+        if (found != config.origins.end()) return found->second;
+    }
+    return {std::string(*keys.begin())};
 }
 
 LoadedConfig load_config(const ConfigSources& sources) {

@@ -65,8 +65,12 @@ private:
 
     void report(Origin origin, std::string text, std::string nearest = {});
 
+    // The same for what could not be read or is not known: it may be what is missing elsewhere.
+    void report_unknown(Problem problem);
+
     Config config_;
     Problems problems_;
+    bool is_whole_ = true;
 };
 
 }  // namespace outrider

@@ -699,6 +699,42 @@ class Configuration(CliTest):
             self.assertTrue(error.startswith("outrider: "), error)
             self.assertNotIn("hunter2", error)
 
+    def test_only_the_cause_is_told(self):
+        for text, expected in (
+            ("[store\n", "outrider.toml:1:7: not valid TOML"),
+            ('[stroe]\nurl = "sqlite:a"\n', "outrider.toml:1:2: unknown table 'stroe'; did you mean 'store'?"),
+            ("[store]\nurl = 1\n", "outrider.toml:2:1: store.url: expected a URL"),
+            ('[store]\nulr = "sqlite:a"\n', "outrider.toml:2:1: unknown key 'store.ulr'"),
+        ):
+            error = self.problems(text)
+            self.assertIn(expected, error)
+            self.assertEqual(error.count("outrider: "), 1, error)
+        self.assertEqual(self.error("status", "--config", "missing.toml", expect=2).count("outrider: "), 1)
+        self.write("outrider.toml", "")
+        for words, environment in ((["--set", "store.ulr=sqlite:a"], {}), ([], {"OUTRIDER_STORE_ULR": "sqlite:a"})):
+            error = self.error("config", "check", *words, environment=environment, expect=2)
+            self.assertEqual(error.count("outrider: "), 1, error)
+            self.assertIn("did you mean", error)
+        self.assertIn("no store is configured", self.problems('[relay]\nretention = "x"\n'))
+
+    def test_the_store_s_own_keys_are_found_where_they_are(self):
+        if os.environ.get("OUTRIDER_POSTGRES") == "0":
+            self.skipTest("this build has no PostgreSQL")
+        start = '[store]\nurl = "postgres://h/d"\nlayout = "table"\n'
+        (error,) = self.problems(start + '[store.table]\npreset = "outbox"\n').splitlines()
+        self.assertIn("outrider.toml:5:1: store.table.preset: there is no 'outbox'", error)
+        (error,) = self.problems(start + '[store.table]\npreset = "efcore"\nsettle = "x"\n').splitlines()
+        self.assertIn("outrider.toml:6:1: store.table.settle", error)
+        for error in self.problems(start).splitlines():
+            self.assertIn("outrider.toml:3:1: store.table.", error)
+        for text, place in (
+            ('url = "postgres://h/d"\n[store.table]\npreset = "efcore"\n', "4:1: [store.table] is for layout"),
+            ('url = "sqlite:a"\nwake = "poll"\n', "3:1: store.schema"),
+            ('url = "sqlite:a"\n[store.table]\npreset = "efcore"\n', "4:1: store.schema"),
+            ('url = "postgres://h/d"\nschema = "a b"\n', "3:1: "),
+        ):
+            self.assertIn("outrider.toml:" + place, self.problems("[store]\n" + text))
+
     def test_brokers_are_checked(self):
         for url, expected in (
             ("kafka://u:hunter2@h?wrong=1", "outrider.toml:6:1: unknown parameter wrong"),

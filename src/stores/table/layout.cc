@@ -76,19 +76,22 @@ class Reader {
 public:
     explicit Reader(const TableOptions& options) : options_(options) {}
 
-    Result<Layout> read() {
+    // Without the preset that is meant, every column would seem to be missing.
+    void read() {
         find_preset();
+        if (!problems_.empty()) return;
         read_name();
         for (const Setting& setting : kSettings) read_setting(setting);
         read_done();
         read_settle();
         layout_.retention = options_.retention;
-        if (problems_.empty()) return std::move(layout_);
-        return Error{Remedy::correct, problems_};
     }
 
+    [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+    [[nodiscard]] const Layout& layout() const { return layout_; }
+
 private:
-    void complain(const std::string& text) { problems_ += (problems_.empty() ? "" : "; ") + text; }
+    void complain(const std::string& text) { problems_.push_back(text); }
 
     void find_preset() {
         if (options_.preset.empty()) return;
@@ -177,13 +180,26 @@ private:
     const TableOptions& options_;
     TableOptions preset_;
     Layout layout_;
-    std::string problems_;
+    std::vector<std::string> problems_;
 };
 
 }  // namespace
 
 Result<Layout> layout_of(const TableOptions& options) {
-    return Reader(options).read();
+    Reader reader(options);
+    reader.read();
+    if (reader.problems().empty()) return reader.layout();
+    std::string text;
+    for (const std::string& problem : reader.problems()) {
+        text.append(text.empty() ? "" : "; ").append(problem);
+    }
+    return Error{Remedy::correct, text};
+}
+
+std::vector<std::string> layout_problems(const TableOptions& options) {
+    Reader reader(options);
+    reader.read();
+    return reader.problems();
 }
 
 std::vector<NamedColumn> named_columns(const Layout& layout) {

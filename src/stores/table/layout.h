@@ -42,6 +42,9 @@ struct Layout {
 // key that is wrong or missing.
 [[nodiscard]] Result<Layout> layout_of(const TableOptions& options);
 
+// Those keys one by one, "store.table.KEY: what is wrong". Empty: it is a layout.
+[[nodiscard]] std::vector<std::string> layout_problems(const TableOptions& options);
+
 // The columns that the layout names, each with the key of the configuration that names it.
 struct NamedColumn {
     std::string_view option;  // "created"
