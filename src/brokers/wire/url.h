@@ -36,7 +36,9 @@ struct Url {
 // "127.0.0.1:6379"; brackets around IPv6.
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
-// A copy of the text without the secret, for what a server or a library says about a login.
+// A copy of the text without the secret, for what a server or a library says about a login. A
+// secret so short that it may be a part of any word would garble the text, and be guessed from what
+// is missing: then a sentence stands in for all of it.
 [[nodiscard]] std::string without_secret(std::string text, std::string_view secret);
 
 }  // namespace outrider::wire
