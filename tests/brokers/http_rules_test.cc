@@ -195,7 +195,7 @@ TEST(HttpUrl, ReadsOptions) {
 TEST(HttpUrl, SaysWhatItCannotDo) {
     live::expect_complaints(
         parse_http_url,
-        {{"http://127.0.0.1/", "allow_private"},
+        {{"http://127.0.0.1/", "?allow_private=true behind the URL"},
          {"http://[::1]/", "allow_private"},
          {"http://a,b", "one host"},
          {"http://me:pw@a?token=x", "not both"},

@@ -363,7 +363,9 @@ TEST_F(Http, TakesNoHeaderThatWouldBreakTheProtocol) {
 // The name is harmless, what it means is not: the address that is connected to counts.
 TEST_F(Http, PostsToNoPrivateAddressUnlessAllowed) {
     const std::string url = "http://localhost:" + std::to_string(http_receiver().port()) + "/hook";
-    expect_outage(publish(*open(url), one()), "is private");
+    expect_outage(
+        publish(*open(url), one()), "is private: write ?allow_private=true behind the URL"
+    );
     EXPECT_FALSE(open(url)->ping(in(seconds(5))));
     EXPECT_TRUE(http_receiver().posted().empty());
     expect_all(publish(*open(url + "?allow_private=true"), one()));

@@ -819,10 +819,14 @@ class Configuration(CliTest):
             done = self.run_outrider(*words, "--store", url, environment=broker, expect=2)
             self.assertNotIn(canary, done.stdout + done.stderr)
         self.assertIn("***", self.run_outrider("config", "print", "--store", url, expect=2).stdout)
+        if os.environ.get("OUTRIDER_POSTGRES") == "0":
+            return
         away = f"postgres://shop:{canary}@127.0.0.1:1/shop"
         for words in (["status"], ["enqueue", "a", "b"], ["migrate", "up"]):
             done = self.run_outrider(*words, "--store", away, expect=6)
             self.assertNotIn(canary, done.stdout + done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertNotIn("?", done.stderr)
 
     def test_paths_may_be_encoded(self):
         self.out("migrate", "up", "--store", "sqlite:my%20shop.db")

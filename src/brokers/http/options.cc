@@ -69,7 +69,10 @@ Result<void> check(const HttpOptions& options) {
     if (Result<void> good = check_login(options); !good) return good;
     if (Result<void> good = check_numbers(options); !good) return good;
     if (!options.allow_private && http::is_private_literal(options.endpoint.host)) {
-        return fault("the host is a private address: say allow_private=true if that is meant");
+        return fault(
+            "the host is a private address: write ?allow_private=true behind the URL if that is "
+            "meant"
+        );
     }
     const Result<http::Place> place = http::Place::parse(options);
     if (!place) return place.error();

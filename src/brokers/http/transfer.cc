@@ -231,7 +231,7 @@ std::string Transfer::server() const {
 std::string Transfer::failure(CURLcode code) const {
     if (!private_address_.empty()) {
         return "the receiver's address " + private_address_ +
-               " is private: say allow_private=true if that is meant";
+               " is private: write ?allow_private=true behind the URL if that is meant";
     }
     if (code == CURLE_OK) return "cannot post: the head of the receiver's answer has no end";
     const std::string_view details = complaint_.data();

@@ -1,5 +1,6 @@
 #include "stores/postgres/connection.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -32,11 +33,19 @@ constexpr std::array kClasses = {
     Class{"58", Remedy::call},
 };
 
-// The server sends an error with a newline, and libpq adds its own.
-std::string trimmed(const char* text) {
-    std::string result = text == nullptr ? "" : text;
-    while (!result.empty() && result.back() == '\n') result.pop_back();
-    return result;
+// libpq writes several lines, with a newline behind each and blanks before some, and asks whether
+// the server is running.
+std::string one_line(const char* text) {
+    constexpr std::string_view kBlanks = " \t\r";
+    std::string line;
+    for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
+        std::string_view part = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+        part.remove_prefix(std::min(part.find_first_not_of(kBlanks), part.size()));
+        if (part.empty() || (!line.empty() && part.ends_with('?'))) continue;
+        line.append(line.empty() ? "" : "; ").append(part);
+    }
+    return line;
 }
 
 // Ours come first: what the user's conninfo says, behind them, overrides them.
@@ -127,7 +136,7 @@ Remedy remedy_of(std::string_view sqlstate) {
 Error error_of(PGconn* connection, const PGresult* result) {
     const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string text =
-        trimmed(result == nullptr ? PQerrorMessage(connection) : PQresultErrorMessage(result));
+        one_line(result == nullptr ? PQerrorMessage(connection) : PQresultErrorMessage(result));
     return {state == nullptr ? Remedy::wait : remedy_of(state), "PostgreSQL: " + text};
 }
 
@@ -209,7 +218,7 @@ Result<Connection> Connection::open(const std::string& conninfo, Path path) {
     values.insert(values.end(), {conninfo.c_str(), nullptr});
     connection.connection_.reset(PQconnectdbParams(keywords.data(), values.data(), 1));
     if (PQstatus(connection.get()) != CONNECTION_OK) {
-        const std::string text = "cannot connect: " + trimmed(PQerrorMessage(connection.get()));
+        const std::string text = "cannot connect: " + one_line(PQerrorMessage(connection.get()));
         return Error{remedy_of_refusal(connection.get()), text};
     }
     PQsetNoticeProcessor(
