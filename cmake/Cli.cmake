@@ -34,6 +34,7 @@ add_executable(
     cli/demo_shop.cc
     cli/demo_view.cc
     cli/destination.cc
+    cli/destination_names.cc
     cli/doctor.cc
     cli/drain.cc
     cli/drivers.cc

@@ -92,6 +92,7 @@ enum class Dispatched : std::uint8_t {
     gone,       // no such row is pending: it was delivered already, or never committed
     refused,    // by the broker; the row is left for the relay, charged as any refusal
     unknown,    // the broker or the database did not answer: the relay will carry it
+    invalid,    // no row can have this id: it is no value of the id column's type
 };
 
 [[nodiscard]] std::string_view to_string(Dispatched outcome);

@@ -178,6 +178,20 @@ std::string enqueued_document(const MessageId& id) {
     return dump(Json{{"id", id.to_string()}});
 }
 
+std::string dispatched_document(
+    std::string_view id,
+    std::string_view outcome,
+    std::string_view error
+) {
+    Json json{{"id", id}, {"outcome", outcome}, {"error", nullptr}};
+    if (!error.empty()) json["error"] = error;
+    return dump(json);
+}
+
+std::string error_document(std::string_view error) {
+    return dump(Json{{"error", error}});
+}
+
 std::string check_document(const std::vector<std::string>& problems) {
     return dump(Json{{"ok", problems.empty()}, {"problems", problems}});
 }

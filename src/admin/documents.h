@@ -70,6 +70,16 @@ struct BrokerFinding {
 // {"id"}
 [[nodiscard]] std::string enqueued_document(const MessageId& id);
 
+// {"id", "outcome", "error"}; without an error null.
+[[nodiscard]] std::string dispatched_document(
+    std::string_view id,
+    std::string_view outcome,
+    std::string_view error
+);
+
+// {"error"}
+[[nodiscard]] std::string error_document(std::string_view error);
+
 // {"ok", "problems": [...]}
 [[nodiscard]] std::string check_document(const std::vector<std::string>& problems);
 

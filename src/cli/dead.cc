@@ -2,6 +2,7 @@
 
 #include "admin/documents.h"
 #include "cli/context.h"
+#include "cli/destination_names.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "core/clock.h"
@@ -25,6 +26,17 @@ DeadFilter filter_of(const DeadArguments& arguments, std::size_t limit) {
     if (arguments.has_key) filter.key = arguments.key;
     filter.limit = arguments.limit > 0 ? arguments.limit : limit;
     return filter;
+}
+
+// The store; Stop if a destination is named that nobody knows.
+std::unique_ptr<StoreAdmin> open_for(
+    const CommonArguments& common,
+    const DeadArguments& arguments
+) {
+    const Config config = load_for_store(common);
+    std::unique_ptr<StoreAdmin> admin = open_ready_admin(config);
+    if (!arguments.destination.empty()) require_destination(*admin, config, arguments.destination);
+    return admin;
 }
 
 bool has_filter(const DeadArguments& arguments) {
@@ -129,7 +141,7 @@ int change_dead(
         );
     }
     const std::vector<DeadFilter> filters = filters_of(arguments);
-    const auto admin = open_ready_admin(load_for_store(common));
+    const auto admin = open_for(common, arguments);
     admin::DeadChange done{.verb = change.past, .matched = count(*admin, filters)};
     done.dry_run = arguments.dry_run;
     if (done.matched == 0) throw Stop(kNothingMatched, "no dead letter matches");
@@ -148,7 +160,7 @@ int change_dead(
 }  // namespace
 
 int dead_list(const CommonArguments& common, const DeadArguments& arguments) {
-    const auto admin = open_ready_admin(load_for_store(common));
+    const auto admin = open_for(common, arguments);
     const DeadFilter filter = filter_of(arguments, common.json ? kAll : kScreen);
     const std::vector<DeadLetter> letters = value_of(admin->dead_letters(filter));
     if (common.json) {

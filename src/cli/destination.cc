@@ -2,33 +2,17 @@
 
 #include "admin/documents.h"
 #include "cli/context.h"
+#include "cli/destination_names.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
-#include "core/nearest.h"
 
 namespace outrider::cli {
 namespace {
 
-std::vector<std::string> configured_names(const Config& config) {
-    std::vector<std::string> names;
-    for (const DestinationConfig& one : config.destinations) names.push_back(one.rules.name);
-    return names;
-}
-
-// "no destination 'ordres' is known to the store; did you mean 'orders'?"
-[[noreturn]] void refuse_name(StoreAdmin& admin, const std::string& name) {
-    std::vector<std::string> known;
-    for (const auto& status : value_of(admin.backlog({})).destinations)
-        known.push_back(status.name);
-    throw Stop(
-        kNothingMatched,
-        "no destination '" + name + "' is known to the store" + did_you_mean(name, known)
-    );
-}
-
 int set_paused(const CommonArguments& common, const DestinationArguments& arguments, bool paused) {
     const auto admin = open_ready_admin(load_for_store(common));
-    if (!value_of(admin->set_paused(arguments.name, paused))) refuse_name(*admin, arguments.name);
+    if (!value_of(admin->set_paused(arguments.name, paused)))
+        refuse_destination(*admin, arguments.name);
     if (common.json) {
         print(admin::destination_change_document(arguments.name, "paused", paused));
     } else {
@@ -79,7 +63,7 @@ int destination_forget(const CommonArguments& common, const DestinationArguments
     const std::string question =
         "Forget the progress, parked messages and dead letters of '" + arguments.name + "'?";
     if (!arguments.yes && !confirm(question)) throw Stop(kFailed, "nothing was changed");
-    if (!value_of(admin->forget(arguments.name))) refuse_name(*admin, arguments.name);
+    if (!value_of(admin->forget(arguments.name))) refuse_destination(*admin, arguments.name);
     if (common.json) {
         print(admin::destination_change_document(arguments.name, "forgotten", true));
     } else {

@@ -4,8 +4,10 @@
 
 #include "admin/documents.h"
 #include "cli/context.h"
+#include "cli/destination_names.h"
 #include "cli/drivers.h"
 #include "cli/store_table.h"
+#include "cli/table.h"
 #include "cli/verbs.h"
 #include "stores/table/importer.h"
 
@@ -41,6 +43,31 @@ Destination patient_rules(const Config& config) {
     );
     if (!config.destinations.empty() && !keeps_keys) rules.order = Order::none;
     return rules;
+}
+
+// The one that was named, or the only one there is.
+const DestinationConfig& choose_destination(const Config& config, const std::string& name) {
+    if (!name.empty()) return find_destination(config, name);
+    if (config.destinations.size() == 1) return config.destinations.front();
+    const std::vector<std::string> names = configured_names(config);
+    throw Stop(
+        kUsage,
+        names.empty() ? "dispatch: no destination is configured"
+                      : "dispatch: say which with --destination NAME: one of " + joined(names)
+    );
+}
+
+ExitCode code_of(table::Dispatched outcome) {
+    switch (outcome) {
+        case table::Dispatched::refused:
+            return kFailed;
+        case table::Dispatched::invalid:
+            return kUsage;
+        case table::Dispatched::unknown:
+            return kCannotConnect;
+        default:
+            return kFine;
+    }
 }
 
 }  // namespace
@@ -86,27 +113,18 @@ int import_rows(const CommonArguments& common, const ImportArguments& arguments)
 int dispatch_rows(const CommonArguments& common, const DispatchArguments& arguments) {
     const Config config = load(common);
     require_table(config, "dispatch");
-    const auto one = std::find_if(
-        config.destinations.begin(),
-        config.destinations.end(),
-        [&](const DestinationConfig& d) {
-            return arguments.destination.empty() || d.rules.name == arguments.destination;
-        }
-    );
-    const bool vague = arguments.destination.empty() && config.destinations.size() > 1;
-    if (one == config.destinations.end() || vague) {
-        throw Stop(kUsage, "dispatch: say which with --destination NAME");
-    }
-    table::Dispatcher dispatcher(
-        config.store.reveal(), config.table, one->rules, open_broker(*one)
-    );
+    const DestinationConfig& one = choose_destination(config, arguments.destination);
+    table::Dispatcher dispatcher(config.store.reveal(), config.table, one.rules, open_broker(one));
     ExitCode code = kFine;
     for (const std::string& id : arguments.ids) {
         const table::Dispatched outcome = dispatcher.dispatch(id);
         const std::string why = dispatcher.error();
-        print(id + " " + std::string(to_string(outcome)) + (why.empty() ? "" : ": " + why));
-        if (outcome == table::Dispatched::unknown) code = kCannotConnect;
-        if (outcome == table::Dispatched::refused) code = kFailed;
+        print(
+            common.json ? admin::dispatched_document(id, to_string(outcome), why)
+                        : printable(id) + " " + std::string(to_string(outcome)) +
+                              (why.empty() ? "" : ": " + printable(why))
+        );
+        code = std::max(code, code_of(outcome));
     }
     return code;
 }

@@ -342,7 +342,12 @@ void add_table(CLI::App& app, Line& line) {
         add_verb(app, "dispatch", "Deliver rows of an existing table by their ids");
     dispatch.add_option("ID", line.dispatch.ids, "Which; may be repeated")->required();
     dispatch.add_option("--destination", line.dispatch.destination, "To whom")->type_name("NAME");
-    dispatch.footer("Example:\n  outrider dispatch 7f1c1b34-9d6e-4b0e-8f3b-0a3f6f1d2c11");
+    dispatch.footer(
+        "Exits 0 for what is delivered, or left to the relay or gone; 1 refused, 2 no such id can "
+        "be,\n"
+        "6 no answer, and then the relay carries it; of several ids the highest.\n\nExample:\n  "
+        "outrider dispatch 7f1c1b34-9d6e-4b0e-8f3b-0a3f6f1d2c11"
+    );
     on_parsed(dispatch, line, [&line] { return dispatch_rows(line.common, line.dispatch); });
 }
 #endif

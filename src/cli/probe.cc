@@ -1,31 +1,19 @@
 // outrider destination test: what a destination's broker is, and whether it takes a message.
 
-#include <algorithm>
 #include <array>
 
 #include "admin/documents.h"
 #include "cli/context.h"
+#include "cli/destination_names.h"
 #include "cli/drivers.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "core/clock.h"
-#include "core/nearest.h"
 
 namespace outrider::cli {
 namespace {
 
 constexpr std::string_view kProbe = "outrider.probe";
-
-const DestinationConfig& find_destination(const Config& config, const std::string& name) {
-    std::vector<std::string> known;
-    for (const DestinationConfig& one : config.destinations) {
-        if (one.rules.name == name) return one;
-        known.push_back(one.rules.name);
-    }
-    throw Stop(
-        kNothingMatched, "no destination '" + name + "' is configured" + did_you_mean(name, known)
-    );
-}
 
 // A topic that the destination takes: the one that was asked for, else the first that is no
 // pattern.

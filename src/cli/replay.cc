@@ -2,6 +2,7 @@
 
 #include "admin/documents.h"
 #include "cli/context.h"
+#include "cli/destination_names.h"
 #include "cli/times.h"
 #include "cli/verbs.h"
 #include "config/values.h"
@@ -39,12 +40,8 @@ ReplayFilter filter_of(const ReplayArguments& arguments) {
 
 std::uint64_t replay(StoreAdmin& admin, const ReplayFilter& filter, bool dry_run) {
     const std::optional<std::uint64_t> messages = value_of(admin.replay(filter, dry_run));
-    if (messages) return *messages;
-    throw Stop(
-        kNothingMatched,
-        "no destination '" + filter.destination +
-            "' is known to the store: see 'outrider destination list'"
-    );
+    if (!messages) refuse_destination(admin, filter.destination);
+    return *messages;
 }
 
 }  // namespace

@@ -510,11 +510,18 @@ class DeadLetters(CliTest):
         self.assertIn(self.ids[0], self.out("dead", "list"))
         self.assertIn("the oldest 1: --limit N for more", self.out("dead", "list", "--limit", "1"))
         for flags, count in (
-            (["--topic", "orders.l*"], 1), (["--key", "k1"], 1), (["--destination", "x"], 0),
+            (["--topic", "orders.l*"], 1), (["--key", "k1"], 1), (["--topic", "x"], 0),
             (["--limit", "1"], 1), (["--destination", "orders"], 2),
         ):
             self.assertEqual(len(self.json("dead", "list", *flags)), count, flags)
         self.assertEqual(self.status()["dead"], 2)
+
+    def test_a_destination_that_nobody_knows_is_a_mistake(self):
+        for words in (["list"], ["replay", "--yes"], ["discard", "--yes"]):
+            error = self.error("dead", *words, "--destination", "ordres", expect=5)
+            self.assertIn("no destination 'ordres' is known to the store, only orders; did you mean", error)
+        new = ["--set", "destination.new.broker=file:new.jsonl", "--destination", "new"]
+        self.assertEqual(self.json("dead", "list", *new), [])
 
     def test_one_is_shown_with_its_payload(self):
         (letter,) = self.json("dead", "show", self.ids[0])

@@ -137,7 +137,8 @@ Error error_of(PGconn* connection, const PGresult* result) {
     const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string text =
         one_line(result == nullptr ? PQerrorMessage(connection) : PQresultErrorMessage(result));
-    return {state == nullptr ? Remedy::wait : remedy_of(state), "PostgreSQL: " + text};
+    if (state == nullptr) return {Remedy::wait, "PostgreSQL: " + text};
+    return {remedy_of(state), "PostgreSQL: " + text, native_code_of(state)};
 }
 
 std::string_view Rows::bytes(int row, int column) const {

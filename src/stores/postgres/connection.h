@@ -17,6 +17,15 @@ namespace outrider::postgres {
 // all of us.
 [[nodiscard]] Remedy remedy_of(std::string_view sqlstate);
 
+// The native code of an error: its SQLSTATE, read as a number with 36 digits.
+[[nodiscard]] constexpr int native_code_of(std::string_view sqlstate) {
+    int code = 0;
+    for (const char c : sqlstate.substr(0, 5)) {
+        code = code * 36 + (c >= 'A' ? c - 'A' + 10 : c - '0');
+    }
+    return code;
+}
+
 // Rows that came back, in binary. Views into it live as long as it does.
 class Rows {
 public:

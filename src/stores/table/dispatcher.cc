@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <exception>
 
 #include "outrider/error.h"
@@ -8,6 +9,17 @@
 #include "stores/table/store.h"
 
 namespace outrider::table {
+namespace {
+
+// What PostgreSQL says of a text that is no value of the type it is meant for.
+bool is_no_value(const Error& error) {
+    constexpr std::string_view kStates[] = {"22P02", "22003", "22007", "22008"};
+    return std::any_of(std::begin(kStates), std::end(kStates), [&](std::string_view state) {
+        return error.native_code == postgres::native_code_of(state);
+    });
+}
+
+}  // namespace
 
 // A turn of one row, by hand: claim, publish, decide, settle.
 class Dispatcher::Body {
@@ -25,7 +37,7 @@ public:
         if (outcome) return *outcome;
         store_.reset();  // whatever it remembers is stale
         error = outcome.error().text;
-        return Dispatched::unknown;
+        return is_no_value(outcome.error()) ? Dispatched::invalid : Dispatched::unknown;
     }
 
     std::string error;
@@ -100,6 +112,8 @@ std::string_view to_string(Dispatched outcome) {
             return "refused";
         case Dispatched::unknown:
             return "unknown";
+        case Dispatched::invalid:
+            return "invalid";
     }
     return "unknown";
 }
