@@ -169,7 +169,7 @@ void add_status(CLI::App& app, Line& line) {
     CLI::App& verb = add_verb(app, "status", "Say how every destination stands");
     verb.add_option("--max-age", line.status.max_age, "Exit 4 if anything pending is older")
         ->type_name("DURATION");
-    verb.add_flag("--watch", line.status.watch, "Again every second");
+    verb.add_flag("--watch", line.status.watch, "Again every second, also while the store is away");
     verb.footer("Examples:\n  outrider status\n  outrider status --json --max-age 30s");
     on_parsed(verb, line, [&line] { return show_status(line.common, line.status); });
 }

@@ -5,6 +5,7 @@
 #include "cli/signals.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
+#include "config/secret_url.h"
 #include "config/values.h"
 
 namespace outrider::cli {
@@ -85,24 +86,59 @@ Backlog read_backlog(StoreAdmin& admin, const Config& config) {
     return value_of(admin.backlog(configured));
 }
 
+// One look after the other, over one connection for as long as it lasts.
+class Look {
+public:
+    Look(const CommonArguments& common, const StatusArguments& arguments)
+        : as_json_(common.json),
+          max_age_(arguments.max_age),
+          age_max_(parse_max_age(arguments.max_age)),
+          config_(load_for_store(common)) {}
+
+    // Throws Stop.
+    void show() {
+        if (!admin_) admin_ = open_ready_admin(config_);
+        const Backlog backlog = read_backlog(*admin_, config_);
+        print(as_json_ ? admin::status_document(backlog) : format_backlog(backlog));
+        if (is_older(backlog, age_max_)) {
+            throw Stop(kUnhealthy, "something pending is older than " + max_age_);
+        }
+    }
+
+    // The same for one who has seen it before: a store that is away has its error in place of the
+    // table, and is opened again next time.
+    void show_again() {
+        try {
+            show();
+        } catch (const Stop& stop) {
+            if (stop.code() != kCannotConnect) throw;
+            admin_.reset();
+            const std::string why = mask_secrets(stop.what());
+            print(as_json_ ? admin::error_document(why) : printable(why));
+        }
+    }
+
+private:
+    const bool as_json_;
+    const std::string max_age_;
+    const std::optional<Duration> age_max_;
+    const Config config_;
+    std::unique_ptr<StoreAdmin> admin_;
+};
+
 }  // namespace
 
 int show_status(const CommonArguments& common, const StatusArguments& arguments) {
-    const std::optional<Duration> age_max = parse_max_age(arguments.max_age);
-    const Config config = load_for_store(common);
-    const auto admin = open_ready_admin(config);
+    Look look(common, arguments);
     // Only a watch waits for signals: a look that hangs must die of them.
     std::optional<StopSignals> signals;
     if (arguments.watch) signals.emplace();
-    for (;;) {
-        const Backlog backlog = read_backlog(*admin, config);
-        print(common.json ? admin::status_document(backlog) : format_backlog(backlog));
-        if (is_older(backlog, age_max)) {
-            throw Stop(kUnhealthy, "something pending is older than " + arguments.max_age);
-        }
-        if (!signals || signals->wait(kWatchEvery)) return kFine;
+    look.show();
+    while (signals && !signals->wait(kWatchEvery)) {
         if (!common.json) print("");
+        look.show_again();
     }
+    return kFine;
 }
 
 }  // namespace outrider::cli

@@ -2,10 +2,12 @@
 once where only a person can help."""
 
 import os
+import signal
+import subprocess
 import time
 import unittest
 
-from harness import Relay, World, run, wait_until
+from harness import BIN, Relay, World, children, run, wait_until
 from postgres import Server
 
 AWAY = "the store is away"
@@ -40,6 +42,27 @@ class PostgresAway(unittest.TestCase):
         relay = Relay(self.world)
         wait_until("the relay to say it", lambda: AWAY in relay.text())
         self.assertEqual(relay.stop(), 0)
+
+    def watch_until(self, watch, is_it):
+        """Reads what a watch prints up to the line that is it."""
+        for line in watch.stdout:
+            if is_it(line):
+                return
+        self.fail(f"the watch has ended: {watch.wait()}")
+
+    def test_a_watch_outlives_the_server(self):
+        for more, error in (([], "cannot "), (["--json"], '{"error":"cannot ')):
+            watch = children.start(
+                self, [BIN, "status", "--watch", "--config", self.world.config, *more],
+                stdout=subprocess.PIPE, text=True,
+            )
+            self.watch_until(watch, lambda line: "DESTINATION" in line or "destinations" in line)
+            self.server.stop()
+            self.watch_until(watch, lambda line: line.startswith(error))
+            self.server.start()
+            self.watch_until(watch, lambda line: "DESTINATION" in line or "destinations" in line)
+            watch.send_signal(signal.SIGTERM)
+            self.assertEqual(watch.wait(timeout=60), 0)
 
     def test_a_drain_does_not_wait(self):
         self.server.stop()
