@@ -13,8 +13,9 @@
 
 namespace outrider {
 
-// The step of a turn in which something went wrong.
-enum class Stage : std::uint8_t { open, claim, publish, settle, clean_up };
+// The step of a turn in which something went wrong. `open` is that of the store, `connect` that of
+// the broker.
+enum class Stage : std::uint8_t { open, connect, claim, publish, settle, clean_up };
 
 [[nodiscard]] std::string_view to_string(Stage stage);
 

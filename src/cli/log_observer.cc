@@ -1,7 +1,8 @@
 #include "cli/log_observer.h"
 
-namespace outrider::cli {
+#include "cli/store_wait.h"
 
+namespace outrider::cli {
 namespace {
 
 constexpr Duration kQuiet = std::chrono::seconds(30);
@@ -11,6 +12,10 @@ bool is_refusal(const Envelope& envelope, const Settlement& settlement) {
     return settlement.fate == Fate::again && settlement.attempts > envelope.attempts;
 }
 
+bool is_away(Stage stage, const Error& error) {
+    return error.remedy == Remedy::wait && (stage == Stage::open || stage == Stage::claim);
+}
+
 }  // namespace
 
 void LogObserver::claimed(
@@ -18,6 +23,7 @@ void LogObserver::claimed(
     std::span<const Envelope> envelopes,
     Duration took
 ) {
+    say_that_the_store_is_back(destination.name);
     if (envelopes.empty()) return;
     log_.debug(
         "claimed",
@@ -96,9 +102,26 @@ bool LogObserver::is_news(const std::string& who, const std::string& text) {
     return true;
 }
 
+void LogObserver::say_that_the_store_is_back(const std::string& destination) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (without_store_.erase(destination) == 0) return;
+    }
+    log_.info(kStoreIsBack, {{"destination", destination}});
+}
+
 void LogObserver::faulted(const Destination& destination, Stage stage, const Error& error) {
     const bool needs_a_person = error.remedy == Remedy::correct || error.remedy == Remedy::upgrade;
-    if (stage == Stage::open && needs_a_person) refused_ = true;
+    const bool is_start = stage == Stage::open || stage == Stage::connect;
+    if (is_start && needs_a_person) refused_ = true;
+    if (is_away(stage, error)) {
+        // By its own words, whatever the error is: one outage has several.
+        if (!is_news(destination.name, kStoreIsAway)) return;
+        log_.warn(kStoreIsAway, {{"destination", destination.name}, {"error", error.text}});
+        const std::lock_guard lock(mutex_);
+        without_store_.insert(destination.name);
+        return;
+    }
     if (!is_news(destination.name, error.text)) return;
     log_.error(
         "fault",

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "outrider/observer.h"
@@ -13,8 +14,9 @@
 namespace outrider::cli {
 
 // Tells the log what a relay does: faults, circuits, standing by, dead letters and now and then a
-// refused message by id, topic and reason, never by payload or key. What was delivered is added up
-// and told by report(). Safe from any thread.
+// refused message by id, topic and reason, never by payload or key. A store that is away is told in
+// the words of a relay that starts, and so is its return. What was delivered is added up and told
+// by report(). Safe from any thread.
 class LogObserver final : public Observer {
 public:
     explicit LogObserver(Log& log) : log_(log) {}
@@ -70,12 +72,15 @@ private:
     // A fault that repeats is told once in a while only.
     [[nodiscard]] bool is_news(const std::string& who, const std::string& text);
 
+    void say_that_the_store_is_back(const std::string& destination);
+
     Log& log_;
     SystemClock clock_;
     std::mutex mutex_;
     std::map<std::string, Sum> sums_;
     std::map<std::string, LastFault> faults_;
     std::map<std::string, MonoTime> refusals_;  // when one was told last
+    std::set<std::string> without_store_;       // destinations of which that was told
     std::atomic<bool> refused_ = false;
     std::uint64_t cleaned_up_ = 0;
     std::uint64_t inbox_cleaned_up_ = 0;

@@ -13,10 +13,7 @@ namespace {
 // The service is ready, and waits: a service manager would end one that is not ready in time, and
 // nobody knows how long this takes.
 void say_that_it_is_away(const Config& config, const Error& error, Log& log) {
-    log.warn(
-        "the store is away: waiting for it",
-        {{"store", config.store.masked()}, {"error", error.text}}
-    );
+    log.warn(kStoreIsAway, {{"store", config.store.masked()}, {"error", error.text}});
     notify_service_manager("READY=1");
 }
 
@@ -32,7 +29,12 @@ std::unique_ptr<StoreAdmin> wait_for_store(
     Duration delay = Duration::zero();
     for (;;) {
         Result<std::unique_ptr<StoreAdmin>> admin = store->open_admin(if_missing);
-        if (admin) return std::move(admin).value();
+        if (admin) {
+            if (delay > Duration::zero()) {
+                log.info(kStoreIsBack, {{"store", config.store.masked()}});
+            }
+            return std::move(admin).value();
+        }
         if (admin.error().remedy != Remedy::wait) fail_to_open(config, admin.error());
         if (delay == Duration::zero()) say_that_it_is_away(config, admin.error(), log);
         delay = std::clamp(

@@ -10,9 +10,13 @@
 
 namespace outrider::cli {
 
+// What a relay says of its store, at its start and later.
+constexpr const char* kStoreIsAway = "the store is away: waiting for it";
+constexpr const char* kStoreIsBack = "the store is back";
+
 // Opens the store of a relay that starts. A store that is away is waited for, as it is later on:
-// the log and the service manager hear of it once. Nothing if a signal came meanwhile; Stop for
-// what time does not mend, such as a password that is refused.
+// the log and the service manager hear of it once, and the log of its return. Nothing if a signal
+// came meanwhile; Stop for what time does not mend, such as a password that is refused.
 [[nodiscard]] std::unique_ptr<StoreAdmin> wait_for_store(
     const Config& config,
     StoreDriver::IfMissing if_missing,

@@ -106,6 +106,8 @@ std::string_view to_string(Stage stage) {
     switch (stage) {
         case Stage::open:
             return "open";
+        case Stage::connect:
+            return "connect";
         case Stage::claim:
             return "claim";
         case Stage::publish:

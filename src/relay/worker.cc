@@ -67,7 +67,7 @@ bool Worker::open_broker() {
     if (broker_) return true;
     Result<std::unique_ptr<Broker>> broker = parts_.broker.open();
     if (!broker) {
-        parts_.observer.faulted(parts_.destination, Stage::open, broker.error());
+        parts_.observer.faulted(parts_.destination, Stage::connect, broker.error());
         return false;
     }
     broker_ = std::move(broker).value();

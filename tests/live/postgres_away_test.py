@@ -11,6 +11,7 @@ from harness import BIN, Relay, World, children, run, wait_until
 from postgres import Server
 
 AWAY = "the store is away"
+BACK = "the store is back"
 INSERT = "insert into outrider.message (topic, key, payload) values ('orders.placed', 'ada', '{}')"
 
 
@@ -36,6 +37,22 @@ class PostgresAway(unittest.TestCase):
         wait_until("the message", lambda: self.world.count() == 1)
         self.assertEqual(relay.stop(), 0)
         self.assertEqual(relay.text().count(AWAY), 1)
+        self.assertIn(BACK, relay.text())
+
+    def test_a_server_that_goes_away_later_is_told_in_the_same_words(self):
+        relay = Relay(self.world)
+        self.server.query(INSERT)
+        wait_until("the message", lambda: self.world.count() == 1)
+        self.assertNotIn(AWAY, relay.text())
+        self.server.stop()
+        wait_until("the relay to say it", lambda: AWAY in relay.text())
+        self.assertNotIn(BACK, relay.text())
+        self.server.start()
+        wait_until("the relay to say that it is back", lambda: BACK in relay.text())
+        self.server.query(INSERT)
+        wait_until("the next message", lambda: self.world.count() == 2)
+        self.assertEqual(relay.stop(), 0)
+        self.assertNotIn("stage=open", relay.text())
 
     def test_a_signal_ends_the_wait(self):
         self.server.stop()
