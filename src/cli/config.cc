@@ -34,6 +34,12 @@ int config_check(const CommonArguments& common) {
     return problems.empty() ? kFine : kUsage;
 }
 
+int config_reference(const CommonArguments& common) {
+    const std::string text = common.json ? reference_json() : reference_toml();
+    print(text.substr(0, text.find_last_not_of('\n') + 1));
+    return kFine;
+}
+
 // Prints what there is even if something is wrong with it: that is when one wants to see it.
 int config_print(const CommonArguments& common) {
     const LoadedConfig loaded = read_config(common);

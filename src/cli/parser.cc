@@ -51,6 +51,7 @@ struct Line {
     std::string store;
     std::string log_level;
     std::string log_format;
+    bool all_keys = false;
     RelayArguments relay;
     EnqueueArguments enqueue;
     StatusArguments status;
@@ -323,7 +324,10 @@ void add_config(CLI::App& app, Line& line) {
     CLI::App& check = add_verb(group, "check", "Say everything that is wrong with it");
     on_parsed(check, line, [&line] { return config_check(line.common); });
     CLI::App& print_all = add_verb(group, "print", "Print it with defaults, secrets masked");
-    on_parsed(print_all, line, [&line] { return config_print(line.common); });
+    print_all.add_flag("--all", line.all_keys, "Every key there is, with its default and meaning");
+    on_parsed(print_all, line, [&line] {
+        return line.all_keys ? config_reference(line.common) : config_print(line.common);
+    });
 }
 
 #ifdef OUTRIDER_POSTGRES

@@ -32,6 +32,7 @@ int destination_test(const CommonArguments& common, const DestinationArguments& 
 
 int config_check(const CommonArguments& common);
 int config_print(const CommonArguments& common);
+int config_reference(const CommonArguments& common);
 
 int import_rows(const CommonArguments& common, const ImportArguments& arguments);
 int dispatch_rows(const CommonArguments& common, const DispatchArguments& arguments);

@@ -60,7 +60,98 @@ Json rows_json(const Rows& rows, Owner& owner) {
     return json;
 }
 
+std::string kind_of(const OptionRow& row) {
+    switch (row.kind) {
+        case Kind::text:
+            return "text";
+        case Kind::url:
+            return "a URL";
+        case Kind::duration:
+            return "a duration";
+        case Kind::count:
+            return "a whole number";
+        case Kind::bytes:
+            return "a size";
+        case Kind::number:
+            return "a number";
+        case Kind::choice:
+            return "a choice";
+        case Kind::list:
+            return "a list of text";
+    }
+    return "?";
+}
+
+// "fast, durable"; "a whole number, at least 1, at most 64".
+std::string values_of(const OptionRow& row) {
+    std::string text;
+    if (row.choices.empty()) text = kind_of(row);
+    for (const char c : row.choices) text += c == '|' ? ", " : std::string(1, c);
+    if (!row.least.empty()) text.append(", at least ").append(row.least);
+    if (!row.most.empty()) text.append(", at most ").append(row.most);
+    return text;
+}
+
+// An example, as the value itself would be written.
+std::string example_of(const OptionRow& row) {
+    const std::string text(row.example);
+    return row.kind == Kind::list ? dump(Json::array({text})) : dump(text);
+}
+
+// One key of the reference, each line behind a comment sign.
+std::string explain(const OptionRow& row, const Field& field) {
+    const bool has_default = !show(row, field).empty();
+    const std::string name(row.name.substr(row.name.rfind('.') + 1));
+    return "# " + std::string(row.sentence) + " (" + values_of(row) +
+           (has_default ? ")\n#" + line_of(row, field)
+                        : "; no default)\n#" + name + " = " + example_of(row) + "\n");
+}
+
+template <class Rows, class Owner>
+void explain_rows(std::string& out, const Rows& rows, const std::string& prefix, Owner& owner) {
+    std::string_view table;
+    for (const auto& row : rows) {
+        const std::string_view next = table_of(row.option.name);
+        if (next != table) out += "\n#[" + prefix + std::string(next) + "]\n";
+        table = next;
+        out += explain(row.option, row.field(owner));
+    }
+}
+
+template <class Rows, class Owner>
+void list_rows(Json& out, const Rows& rows, const std::string& prefix, Owner& owner) {
+    for (const auto& row : rows) {
+        const Field field = row.field(owner);
+        const bool has_default = !show(row.option, field).empty();
+        out.push_back(
+            {{"key", prefix + std::string(row.option.name)},
+             {"default", has_default ? value_json(row.option, field) : Json()},
+             {"values", values_of(row.option)},
+             {"meaning", row.option.sentence}}
+        );
+    }
+}
+
 }  // namespace
+
+std::string reference_toml() {
+    Config config;
+    DestinationConfig destination;
+    std::string out;
+    explain_rows(out, global_rows(), "", config);
+    out += "\n#[[destination]]\n";
+    explain_rows(out, destination_rows(), "destination.", destination);
+    return out.substr(1);
+}
+
+std::string reference_json() {
+    Config config;
+    DestinationConfig destination;
+    Json json = Json::array();
+    list_rows(json, global_rows(), "", config);
+    list_rows(json, destination_rows(), "destination.", destination);
+    return dump(json);
+}
 
 std::string to_toml(const Config& config) {
     Config copy = config;  // rows hand out places to write to

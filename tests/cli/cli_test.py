@@ -803,6 +803,39 @@ class Configuration(CliTest):
         )
         self.assertIn("missing.toml", self.error("config", "check", "--config", "missing.toml", expect=2))
 
+    def test_every_key_is_documented(self):
+        """docs/configuration.md has a row for each key of the binary, and for no other."""
+        page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
+        told = [
+            tuple(cell.strip() for cell in line.strip("|").split("|"))
+            for line in page.read_text().splitlines()
+            if re.match(r"\| `[a-z_.]+` \|", line)
+        ]
+        known = [
+            (f"`{one['key']}`", "" if one["default"] is None else f"`{json.dumps(one['default'])}`",
+             one["values"], one["meaning"])
+            for one in self.json("config", "print", "--all")
+        ]
+        self.assertGreater(len(known), 50)
+        self.assertEqual(sorted(told), sorted(known))
+
+    def test_every_key_is_explained_in_a_file_that_changes_nothing(self):
+        text = self.out("config", "print", "--all")
+        self.assertIn('# How often an idle relay looks into the store unasked. (a duration, at least 1ms)\n'
+                      '#idle_poll = "1s"\n', text)
+        before = self.out("config", "print")
+        self.write("outrider.toml", CONFIG + text)
+        self.assertEqual(self.out("config", "print"), before)
+        # Each line can be taken as it stands.
+        lines = [line[1:] if re.match(r"#[\[a-z]", line) else line for line in text.splitlines()]
+        self.write("whole.toml", "\n".join(lines))
+        broker = {"OUTRIDER_DESTINATION_ORDERS_BROKER": "file:orders.jsonl"}
+        error = self.error("config", "print", "--config", "whole.toml", "--store", "sqlite:a", environment=broker,
+                           expect=2)
+        self.assertEqual(error.count("\n"), 2, error)
+        self.assertIn("are for PostgreSQL", error)
+        self.assertIn("form of its own", error)
+
     def test_the_store_of_the_platform_is_the_last_resort(self):
         self.write("outrider.toml", "")
         platform = {"DATABASE_URL": "sqlite:platform.db"}
