@@ -481,7 +481,8 @@ class Doctor(CliTest):
 
     def test_a_store_at_home_has_nothing_to_adopt(self):
         self.out("migrate", "up")
-        self.assertEqual(self.json("adopt", "--yes"), {"was_foreign": False, "carried_over": 0})
+        adoption = self.json("adopt", "--yes")
+        self.assertEqual(adoption, {"was_foreign": False, "carried_over": 0, "follows_promotions": False})
 
 
 class DeadLetters(CliTest):
@@ -674,7 +675,11 @@ class DoctorOnPostgres(OnPostgres, Doctor):
         self.assertIn("outrider adopt", self.error("relay", "--drain", *copy, expect=1))
         self.assertIn("outrider adopt", self.out("doctor", *copy, expect=4))
         self.assertIn("--yes", self.error("adopt", *copy, expect=2))
-        self.assertEqual(self.json("adopt", "--yes", *copy), {"was_foreign": True, "carried_over": 1})
+        said = self.out("adopt", "--yes", "--follow-promotions", *copy)
+        self.assertIn("adopted; 1 messages", said)
+        self.assertIn("later promotions", said)
+        adoption = self.json("adopt", "--yes", *copy)
+        self.assertEqual(adoption, {"was_foreign": False, "carried_over": 0, "follows_promotions": True})
         self.run_outrider("relay", "--drain", *copy)
         self.assertEqual([line["payload"] for line in self.lines()], ["done", "pending"])
         self.assertIn("all is well", self.out("doctor", *copy))
