@@ -56,7 +56,8 @@ public:
     //
     // An exception of the effect goes on to the caller; whatever it left, the transaction can then
     // only be rolled back, as a whole or to before this call: whoever rolls back to a savepoint
-    // that the effect made, and commits, keeps the record without the effect. Throws Failure:
+    // that the effect made, and commits, keeps the record without the effect. Results that it did
+    // not read are read away, and a pipeline that it left on is off. Throws Failure:
     // Remedy::correct if no transaction is open, if the message has no id, or if the tables are
     // missing; Remedy::yield if the isolation level of the transaction asks for a fresh one (a copy
     // was committed since it began). The connection must not be in pipeline mode. Use it from the

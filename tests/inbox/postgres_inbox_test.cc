@@ -1,5 +1,7 @@
 #include "outrider/postgres_inbox.h"
 
+#include <functional>
+
 #include "outrider/error.h"
 #include "outrider/postgres.h"
 
@@ -88,6 +90,55 @@ TEST(PostgresInbox, AsksForAFreshTransactionWhereTheIsolationLevelDemandsIt) {
     session.run("begin isolation level repeatable read");
     EXPECT_FALSE(take());
     session.run("commit");
+}
+
+// An effect that starts something on the connection, and throws.
+using Start = std::function<void(PGconn*)>;
+
+void expect_no_record_after(const Start& start) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    const postgres::Inbox inbox;
+    const MessageId id = MessageId::generate();
+    const auto fail = [&] {
+        start(session.get());
+        throw std::runtime_error("the effect failed");
+    };
+    session.run("begin");
+    EXPECT_THROW(inbox.once(session.get(), "billing", id, fail), std::runtime_error);
+    session.run("commit");
+    EXPECT_EQ(session.value("select count(*) from outrider.inbox"), "0");
+    session.run("begin");
+    EXPECT_TRUE(inbox.once(session.get(), "billing", id, [] {}));
+    session.run("commit");
+}
+
+TEST(PostgresInbox, AnEffectThatFailsAmidAResultCannotBeCommitted) {
+    expect_no_record_after([](PGconn* connection) {
+        ASSERT_EQ(PQsendQuery(connection, "select generate_series(1, 10000)"), 1);
+        ASSERT_EQ(PQsetSingleRowMode(connection), 1);
+        PQclear(PQgetResult(connection));
+    });
+}
+
+TEST(PostgresInbox, AnEffectThatFailsAmidACopyCannotBeCommitted) {
+    expect_no_record_after([](PGconn* connection) {
+        PQclear(PQexec(connection, "copy (select generate_series(1, 10000)) to stdout"));
+    });
+}
+
+TEST(PostgresInbox, AnEffectThatFailsInAPipelineCannotBeCommitted) {
+    const auto send = [](PGconn* connection, const char* sql) {
+        return PQsendQueryParams(connection, sql, 0, nullptr, nullptr, nullptr, nullptr, 0);
+    };
+    expect_no_record_after([](PGconn* connection) { ASSERT_EQ(PQenterPipelineMode(connection), 1); }
+    );
+    expect_no_record_after([&](PGconn* connection) {
+        ASSERT_EQ(PQenterPipelineMode(connection), 1);
+        ASSERT_EQ(send(connection, "select 1"), 1);
+        ASSERT_EQ(PQpipelineSync(connection), 1);
+        ASSERT_EQ(send(connection, "select generate_series(1, 10000)"), 1);
+    });
 }
 
 TEST(PostgresInbox, CostsAKeysPositionNoIndexWriteMostOfTheTime) {

@@ -31,6 +31,17 @@ void require_plain_mode(PGconn* connection) {
     );
 }
 
+void leave_pipeline(PGconn* connection) noexcept {
+    if (PQpipelineStatus(connection) == PQ_PIPELINE_OFF) return;
+    if (PQpipelineSync(connection) != 1) return;
+    while (PQstatus(connection) == CONNECTION_OK) {
+        const Rows answer(PQgetResult(connection));
+        // The last of them is ours; the caller may have sent others before.
+        const bool is_sync = PQresultStatus(answer.get()) == PGRES_PIPELINE_SYNC;
+        if (is_sync && PQexitPipelineMode(connection) == 1) return;
+    }
+}
+
 void require_transaction(PGconn* connection) {
     const PGTransactionStatusType status = PQtransactionStatus(connection);
     if (status == PQTRANS_INTRANS) return;

@@ -19,6 +19,10 @@ namespace outrider::postgres {
 // Throws Failure (correct) in pipeline mode.
 void require_plain_mode(PGconn* connection);
 
+// Reads away whatever a pipeline still has under way, so that the connection can be spoken to
+// again.
+void leave_pipeline(PGconn* connection) noexcept;
+
 // Throws Failure (correct) for a connection without an open transaction, or with one that has
 // failed.
 void require_transaction(PGconn* connection);

@@ -16,6 +16,12 @@ constexpr const char* kDoom =
     "do $$ begin raise exception 'outrider: an effect has failed, so its transaction must be "
     "rolled back'; end $$";
 
+// Also while a statement is under way: whoever reads its results can commit behind it.
+bool may_still_commit(PGconn* connection) {
+    const PGTransactionStatusType status = PQtransactionStatus(connection);
+    return status == PQTRANS_INTRANS || status == PQTRANS_ACTIVE;
+}
+
 std::optional<std::int64_t> maybe_number(const Rows& rows, int row, int column) {
     if (rows.is_null(row, column)) return std::nullopt;
     return std::strtoll(PQgetvalue(rows.get(), row, column), nullptr, 10);
@@ -65,7 +71,8 @@ InboxEntry::InboxEntry(
 }
 
 InboxEntry::~InboxEntry() {
-    if (kept_ || PQtransactionStatus(connection_) != PQTRANS_INTRANS) return;
+    if (kept_ || !may_still_commit(connection_)) return;
+    leave_pipeline(connection_);
     const Rows doomed(PQexec(connection_, kDoom));
 }
 

@@ -40,18 +40,6 @@ void run(PGconn* connection, const char* sql) {
     throw Failure(application_error(connection, done.get()));
 }
 
-// Reads away whatever a pipeline still has under way, so that the connection can be spoken to
-// again.
-void leave_pipeline(PGconn* connection) noexcept {
-    if (PQpipelineStatus(connection) == PQ_PIPELINE_OFF) return;
-    PQpipelineSync(connection);
-    while (PQstatus(connection) == CONNECTION_OK) {
-        const Rows answer(PQgetResult(connection));
-        if (PQresultStatus(answer.get()) == PGRES_PIPELINE_SYNC) break;
-    }
-    PQexitPipelineMode(connection);
-}
-
 class LibpqSession final : public UnitSession {
 public:
     LibpqSession(PGconn* connection, PostgresEnqueueOptions options)
