@@ -51,8 +51,15 @@ namespace postgres {
     }
 }
 
+// libpqxx 6.4 begins a subtransaction with its first exec(), and forgets to do so for a statement
+// with parameters: the message would lie before its savepoint, and survive its rollback.
+inline void begin_before_parameters(::pqxx::transaction_base& tx) {
+    if (dynamic_cast<const ::pqxx::subtransaction*>(&tx) != nullptr) tx.exec("");
+}
+
 inline ::pqxx::result execute(::pqxx::transaction_base& tx, const EnqueueStatement& statement) {
     try {
+        begin_before_parameters(tx);
         const std::vector<const char*> values = statement.values();
         return tx.exec_params(statement.text, ::pqxx::prepare::make_dynamic_params(values));
     } catch (...) {
@@ -119,9 +126,9 @@ private:
 
 }  // namespace postgres
 
-// Writes the message inside the transaction, in one round trip, and returns its id. Throws Failure
-// as for libpq (postgres.h): if the transaction is over, if the message breaks a limit, or with
-// what the server said.
+// Writes the message inside the transaction, in one round trip (two in a pqxx::subtransaction), and
+// returns its id. Throws Failure as for libpq (postgres.h): if the transaction is over, if the
+// message breaks a limit, or with what the server said.
 inline MessageId enqueue(
     ::pqxx::transaction_base& tx,
     const Message& message,

@@ -150,6 +150,24 @@ private:
 using Clients = ::testing::Types<LibpqClient, PqxxClient, SociPostgresClient>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, UnitSuite, Clients);
 
+// A message in each of two subtransactions, of which only the second is committed.
+TEST(PostgresPqxx, AMessageIsRolledBackWithTheSubtransactionThatItBegan) {
+    const PostgresSide side;
+    pqxx::connection connection(side.conninfo());
+    pqxx::work tx(connection);
+    enqueue(tx, app_message("outer"));
+    {
+        pqxx::subtransaction gone(tx);
+        enqueue(gone, app_message("gone"));
+    }
+    pqxx::subtransaction kept(tx);
+    enqueue(kept, std::vector{app_message("a"), app_message("b")});
+    enqueue(kept, OrderPaid{1});
+    kept.commit();
+    tx.commit();
+    EXPECT_EQ(side.payloads(), "outer,a,b,paid 1");
+}
+
 TEST(PostgresKit, SeesWhatATransactionEnqueuedAndDrainsIt) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);
