@@ -12,7 +12,8 @@ namespace outrider::sqlite {
 class Savepoint;
 
 // The record of one arrival in the transaction that is open on a connection. Ends without keep():
-// everything since its beginning is undone, and the caller's transaction goes on.
+// everything since its beginning is undone, and the caller's transaction goes on; a unit of work
+// can only be rolled back.
 class InboxEntry {
 public:
     InboxEntry(
@@ -29,8 +30,10 @@ public:
     void keep();
 
 private:
+    sqlite3* database_;
     std::unique_ptr<Savepoint> savepoint_;
     Receipt receipt_;
+    bool kept_ = false;
 };
 
 // Remembers in a SQLite database which messages have had their effect.
@@ -51,8 +54,12 @@ public:
     // costs the transaction nothing: it goes on as if nothing had happened.
     //
     // An exception of the effect goes on to the caller, and whatever the effect wrote is undone
-    // with the record. Throws Failure: Remedy::correct if no transaction is open, if the message
-    // has no id, or if the tables are missing; Remedy::wait if the database is busy or full.
+    // with the record. A transaction of your own goes on. A unit of work (sqlite_unit.h) does not:
+    // it still holds what the effect promised to enqueue, so its commit is refused, and savepoints
+    // that you made in it are gone.
+    //
+    // Throws Failure: Remedy::correct if no transaction is open, if the message has no id, or if
+    // the tables are missing; Remedy::wait if the database is busy or full.
     template <class Effect>
     Receipt once(
         sqlite3* database,

@@ -42,6 +42,10 @@ public:
 // You get one from begin() or transactional(). It writes its messages at the commit, in one go, so
 // that whatever they lock is locked for the shortest time. One thread at a time.
 //
+// So messages belong to the transaction and to no savepoint in it: what was enqueued or recorded
+// before a `rollback to savepoint` is written all the same. Where a part may be given up alone, let
+// it use a transaction of its own, or enqueue(connection, message), which writes at once.
+//
 // Every use of a transaction that is over, or was moved from, throws Failure (correct).
 class Transaction {
 public:

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "outrider/sqlite_inbox.h"
 #include "outrider/sqlite_unit.h"
 #include "outrider/sqlitecpp.h"
 
@@ -99,6 +100,43 @@ TEST(SqliteUnit, WaitsForABusyDatabaseByTryingAgain) {
         mine.get(), [](auto& tx) { tx.enqueue(app_message("a")); }, options
     );
     EXPECT_EQ(client.payloads(), "a");
+}
+
+TEST(SqliteUnit, CommitsTheMessagesOfAnInboxsEffectWithItsRecord) {
+    SqliteClient client;
+    const sqlite::Inbox inbox;
+    const MessageId id = MessageId::generate();
+    for (const char* payload : {"first", "repeat"}) {
+        auto unit = client.begin();
+        inbox.once(unit.handle(), "billing", id, [&] { unit.enqueue(app_message(payload)); });
+        unit.commit();
+    }
+    EXPECT_EQ(client.payloads(), "first");
+}
+
+TEST(SqliteUnit, AnEffectThatFailedInItCannotBeCommitted) {
+    SqliteClient client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    const sqlite::Inbox inbox;
+    const auto fail = [&](const char* before, const char* after) {
+        auto unit = client.begin();
+        const auto effect = [&] {
+            SqliteClient::sql(unit, "insert into orders values (1, 0)");
+            unit.enqueue(app_message("phantom"));
+            throw std::runtime_error("card refused");
+        };
+        SqliteClient::sql(unit, before);
+        const MessageId id = MessageId::generate();
+        EXPECT_THROW(inbox.once(unit.handle(), "billing", id, effect), std::runtime_error);
+        SqliteClient::sql(unit, after);
+        unit.commit();
+    };
+    EXPECT_SAYS(app_failure([&] { fail("", ""); }), "effect of an inbox failed");
+    EXPECT_ANY_THROW(fail("savepoint mine", "rollback to mine"));
+    EXPECT_EQ(client.payloads(), "");
+    EXPECT_EQ(client.other("select count(*) from orders"), "0");
+    EXPECT_EQ(client.other("select count(*) from outrider_inbox"), "0");
+    client.begin().commit();  // the connection is fit for another
 }
 
 // While it lives, no file of this process grows beyond this size: a disk that fails.

@@ -14,6 +14,11 @@ void require_transaction(sqlite3* database);
 
 [[nodiscard]] Statement prepare_for_caller(sqlite3* database, std::string_view sql);
 
+// A unit of work lies in a savepoint. It collects messages that no rollback to a savepoint can take
+// back, so whatever undoes a part of it releases the mark, and the unit cannot be committed.
+inline constexpr const char* kMarkUnit = "savepoint outrider_unit";
+inline constexpr const char* kReleaseUnit = "release outrider_unit";
+
 // All or none, inside a transaction that belongs to somebody else: what was written since is undone
 // unless it is kept.
 class Savepoint {

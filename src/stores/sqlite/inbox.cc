@@ -62,17 +62,22 @@ InboxEntry::InboxEntry(
     std::string_view consumer,
     const Arrival& arrival,
     const InboxOptions& options
-) {
+)
+    : database_(database) {
     validate(consumer, arrival);
     require_transaction(database);
     savepoint_ = std::make_unique<Savepoint>(database);
     receipt_ = record(database, consumer, arrival, options);
 }
 
-InboxEntry::~InboxEntry() = default;
+InboxEntry::~InboxEntry() {
+    savepoint_.reset();
+    if (!kept_) sqlite3_exec(database_, kReleaseUnit, nullptr, nullptr, nullptr);
+}
 
 void InboxEntry::keep() {
     savepoint_->keep();
+    kept_ = true;
 }
 
 Result<std::int64_t> clean_inbox(sqlite3* database, std::int64_t now_millis, std::int64_t limit) {

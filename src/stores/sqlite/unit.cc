@@ -2,7 +2,7 @@
 
 #include "outrider/sqlite_unit.h"
 
-#include "stores/sqlite/connection.h"
+#include "stores/sqlite/caller.h"
 
 namespace outrider::sqlite {
 namespace {
@@ -34,6 +34,7 @@ public:
                  "rolls back by itself when the disk is full)"}
             );
         }
+        require_whole();
         if (!messages.empty()) enqueue(database_, messages, options_);
         if (sqlite3_exec(database_, "commit", nullptr, nullptr, nullptr) == SQLITE_OK) return;
         fail_commit();
@@ -53,6 +54,17 @@ public:
     }
 
 private:
+    void require_whole() {
+        const int code = sqlite3_exec(database_, kReleaseUnit, nullptr, nullptr, nullptr);
+        if (code == SQLITE_OK) return;
+        if (is_busy(code)) fail_commit();
+        throw Failure(
+            {Remedy::correct,
+             "the effect of an inbox failed in this unit, which can then only be rolled back: let "
+             "the effect's exception end the unit, and note the failure in another one"}
+        );
+    }
+
     // A failed write to disk may have reached it nevertheless: then whoever opens the database next
     // finds the transaction in its log.
     [[noreturn]] void fail_commit() {
@@ -84,6 +96,7 @@ std::unique_ptr<UnitSession> begin_session(sqlite3* database, const UnitOptions&
     }
     auto session = std::make_unique<SqliteSession>(database, options);
     run(database, options.lock == Lock::at_begin ? "begin immediate" : "begin");
+    sqlite3_exec(database, kMarkUnit, nullptr, nullptr, nullptr);  // unmarked, it cannot commit
     return session;
 }
 
