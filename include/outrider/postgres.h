@@ -35,9 +35,10 @@ struct PostgresEnqueueOptions : EnqueueOptions {
 // back.
 //
 // Throws Failure, having written nothing: Remedy::correct if no transaction is open (a message
-// outside one is a promise nobody keeps), if the message breaks a limit, or if the tables are
-// missing; otherwise what the server said, and then the transaction can only be rolled back. The
-// connection must not be in pipeline mode. Use it from the thread that uses the connection.
+// outside one is a promise nobody keeps), if the message breaks a limit, if the tables are missing,
+// or if it has texts beyond ASCII and the connection's client_encoding is not UTF8; otherwise what
+// the server said, and then the transaction can only be rolled back. The connection must not be in
+// pipeline mode. Use it from the thread that uses the connection.
 MessageId enqueue(
     pg_conn* connection,
     const Message& message,

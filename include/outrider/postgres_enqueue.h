@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "outrider/error.h"
@@ -15,7 +16,8 @@ namespace outrider::postgres {
 // An enqueue as text and parameters, for clients that Outrider does not know (Qt, userver, Drogon,
 // ODBC and whatever comes). Run it inside the transaction that writes your own rows. Nothing here
 // can see whether one is open: outside of one, most clients commit the message alone, so let the
-// function that runs it take your client's transaction type.
+// function that runs it take your client's transaction type. Nor can it see the connection's
+// client_encoding, which must be UTF8 unless all texts are ASCII: takes_utf8().
 struct EnqueueStatement {
     // One statement with $1 to $9. It returns no rows.
     std::string text;
@@ -48,6 +50,15 @@ struct EnqueueStatement {
     std::span<const Message> messages,
     const PostgresEnqueueOptions& options = {}
 );
+
+// Whether a connection with these encodings, by the names of the server's parameters
+// client_encoding and server_encoding, hands UTF-8 to the database as UTF-8. Another one stores
+// other letters than it is given, or none that could be read: ask before you run a statement.
+[[nodiscard]] bool takes_utf8(std::string_view client_encoding, std::string_view server_encoding);
+
+// For where it does not: throws Failure (correct) if a topic, key, type, content type or header is
+// not plain ASCII. Payloads are bytes, and never converted.
+void require_ascii(std::span<const Message> messages);
 
 // What an SQLSTATE and its text mean to an application in its own transaction. Remedy::yield: run
 // the transaction again.

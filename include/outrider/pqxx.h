@@ -67,6 +67,16 @@ inline ::pqxx::result execute(::pqxx::transaction_base& tx, const EnqueueStateme
     }
 }
 
+// A connection that does not take UTF-8 would store other letters. (libpqxx keeps to itself what
+// the server has said of its own encoding.)
+inline void require_texts(::pqxx::transaction_base& tx, std::span<const Message> messages) {
+    if (!tx.conn().is_open()) return;
+    const std::string client = tx.conn().get_client_encoding();
+    if (client == "UTF8") return;
+    const ::pqxx::result server = tx.exec("show server_encoding");
+    if (!takes_utf8(client, server[0][0].c_str())) require_ascii(messages);
+}
+
 inline void require_real_transaction(const ::pqxx::transaction_base& tx) {
     if (dynamic_cast<const ::pqxx::dbtransaction*>(&tx) != nullptr) return;
     throw Failure(
@@ -89,6 +99,7 @@ public:
     [[nodiscard]] Work* work() { return &work_; }
 
     void commit(std::span<const Message> messages) override {
+        require_texts(work_, messages);
         const ::pqxx::result row = execute(work_, last_statement(messages, options_));
         const auto transaction_id = row[0][0].is_null() ? "" : row[0][0].template as<std::string>();
         try {
@@ -135,6 +146,7 @@ inline MessageId enqueue(
     const postgres::PostgresEnqueueOptions& options = {}
 ) {
     postgres::require_real_transaction(tx);
+    postgres::require_texts(tx, std::span(&message, 1));
     const postgres::EnqueueStatement statement = postgres::enqueue_statement(message, options);
     postgres::execute(tx, statement);
     return statement.ids.front();
@@ -148,6 +160,7 @@ inline std::vector<MessageId> enqueue(
 ) {
     postgres::require_real_transaction(tx);
     if (messages.empty()) return {};
+    postgres::require_texts(tx, messages);
     const postgres::EnqueueStatement statement = postgres::enqueue_statement(messages, options);
     postgres::execute(tx, statement);
     return statement.ids;

@@ -168,6 +168,25 @@ TEST(PostgresPqxx, AMessageIsRolledBackWithTheSubtransactionThatItBegan) {
     EXPECT_EQ(side.payloads(), "outer,a,b,paid 1");
 }
 
+template <class Client>
+class PostgresLetters : public ::testing::Test {};
+TYPED_TEST_SUITE(PostgresLetters, Clients);
+
+TYPED_TEST(PostgresLetters, AreRefusedWhereTheConnectionWouldChangeThem) {
+    TypeParam client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    client.behind_its_back("set client_encoding to 'LATIN1'");
+    Message zoe = app_message("1");
+    zoe.key = "Zo\u00e9";
+    const auto unit = [&] { client.transactional([&](auto& tx) { tx.enqueue(zoe); }); };
+    EXPECT_SAYS(app_failure(unit), "set client_encoding to UTF8");
+    client.behind_its_back("set client_encoding to 'SQL_ASCII'");  // nothing is converted
+    unit();
+    client.behind_its_back("set client_encoding to 'LATIN1'");
+    EXPECT_SAYS(app_failure([&] { client.explicitly(zoe, true); }), "set client_encoding to UTF8");
+    EXPECT_EQ(client.other("select string_agg(key, ',') from outrider.message"), zoe.key);
+}
+
 TEST(PostgresKit, SeesWhatATransactionEnqueuedAndDrainsIt) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);

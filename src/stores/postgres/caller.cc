@@ -1,7 +1,5 @@
 #include "stores/postgres/caller.h"
 
-#include "outrider/postgres_enqueue.h"
-
 namespace outrider::postgres {
 
 Remedy application_remedy(std::string_view sqlstate) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "outrider/error.h"
+#include "outrider/inbox.h"
+#include "outrider/postgres_enqueue.h"
 
 #include "stores/postgres/connection.h"
 
@@ -26,6 +29,11 @@ void leave_pipeline(PGconn* connection) noexcept;
 // Throws Failure (correct) for a connection without an open transaction, or with one that has
 // failed.
 void require_transaction(PGconn* connection);
+
+// Throws Failure (correct) if the connection would hand a text of these to the database as other
+// letters: see takes_utf8() in postgres_enqueue.h.
+void require_texts(PGconn* connection, std::span<const Message> messages);
+void require_texts(PGconn* connection, const Arrival& arrival);
 
 // One statement, its rows as text. Throws Failure.
 Rows run_for_caller(PGconn* connection, const std::string& sql, const Parameters& parameters);

@@ -157,6 +157,7 @@ std::vector<MessageId> copy(
 ) {
     require_plain_mode(connection);
     require_transaction(connection);
+    require_texts(connection, messages);
     const Names names = names_of(options);
     std::vector<MessageId> ids;
     ids.reserve(messages.size());

@@ -31,6 +31,7 @@ std::vector<MessageId> enqueue(
     require_plain_mode(connection);
     require_transaction(connection);
     if (messages.empty()) return {};
+    require_texts(connection, messages);
     return run(connection, enqueue_statement(messages, options));
 }
 

@@ -67,6 +67,7 @@ InboxEntry::InboxEntry(
     : connection_(connection) {
     validate(consumer, arrival);
     require_transaction(connection);
+    require_texts(connection, arrival);
     receipt_ = record(connection, consumer, arrival, options);
 }
 

@@ -74,6 +74,7 @@ PipelinedEnqueue send_enqueue(
     const PostgresEnqueueOptions& options
 ) {
     const bool undecided = is_undecided(connection);
+    require_texts(connection, std::span(&message, 1));
     const EnqueueStatement statement = enqueue_statement(message, options);
     PipelinedEnqueue sent;
     sent.id = statement.ids.front();

@@ -48,6 +48,7 @@ public:
 
     void commit(std::span<const Message> messages) override {
         require_still_open();
+        require_texts(connection_, messages);
         const std::string transaction_id = write(messages);
         const Rows answer(PQexec(connection_, "commit"));
         if (PQresultStatus(answer.get()) == PGRES_COMMAND_OK) return require_committed(answer);
