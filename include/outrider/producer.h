@@ -12,8 +12,8 @@ namespace outrider {
 
 // How a producer behaves.
 struct ProducerOptions {
-    // How long a call waits for the broker, whatever the number of messages. What has no answer
-    // then is unanswered. Default 30 s.
+    // How long a call waits for the broker and for calls of other threads before it, whatever the
+    // number of messages. What has no answer then is unanswered. Default 30 s.
     Duration publish_deadline = std::chrono::seconds(30);
 
     // The largest payload accepted, as for enqueue (message.h). Raise it only with the broker's

@@ -1,5 +1,6 @@
 #include "outrider/producer.h"
 
+#include <condition_variable>
 #include <mutex>
 #include <unordered_map>
 
@@ -127,8 +128,38 @@ public:
     std::vector<Sent> send(std::span<const Message> messages) {
         for (const Message& message : messages) check(message, options_.limits);
         Parcel parcel(messages);
+        const Deadline deadline = clock_.now() + options_.publish_deadline;
+        if (const Place place(*this, deadline); place) offer(parcel, deadline - clock_.now());
+        return std::move(parcel).results();
+    }
+
+private:
+    // At the desk, alone; or not in time.
+    class Place {
+    public:
+        Place(Desk& desk, Deadline deadline) : desk_(desk) {
+            std::unique_lock lock(desk_.mutex_);
+            taken_ = desk_.left_.wait_until(lock, deadline, [&desk] { return !desk.busy_; });
+            if (taken_) desk_.busy_ = true;
+        }
+        ~Place() {
+            if (!taken_) return;
+            const std::lock_guard lock(desk_.mutex_);
+            desk_.busy_ = false;
+            desk_.left_.notify_one();
+        }
+        Place(const Place&) = delete;
+        Place& operator=(const Place&) = delete;
+        explicit operator bool() const { return taken_; }
+
+    private:
+        Desk& desk_;
+        bool taken_ = false;
+    };
+
+    void offer(Parcel& parcel, Duration left) {
+        destination_.publish_deadline = left;
         Listener listener(parcel);
-        const std::lock_guard lock(mutex_);
         [[maybe_unused]] const TurnReport report = make_turn(
             parcel,
             *broker_,
@@ -139,17 +170,19 @@ public:
              .observer = listener,
              .stop = {}}
         );
-        return std::move(parcel).results();
     }
 
-private:
     const std::shared_ptr<BrokerDriver> driver_;
     const ProducerOptions options_;
-    Destination destination_;
+    Destination destination_;  // of whoever is at the desk
     SystemClock clock_;
     SeededDice dice_;
-    std::mutex mutex_;
     std::unique_ptr<Broker> broker_;
+
+    // Not a std::timed_mutex: the thread sanitizer of GCC 12 does not see it being locked.
+    std::mutex mutex_;
+    std::condition_variable left_;
+    bool busy_ = false;
 };
 
 Producer::Producer(std::shared_ptr<BrokerDriver> broker, ProducerOptions options)

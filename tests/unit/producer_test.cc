@@ -1,5 +1,8 @@
 #include "outrider/producer.h"
 
+#include <future>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "outrider/error.h"
@@ -85,6 +88,34 @@ TEST(Producer, SendsNothingOfAKeyBehindAFailureOfIt) {
     EXPECT_EQ(sent[3].answer.verdict, Verdict::unanswered);
     EXPECT_NE(sent[3].answer.reason.find("not sent"), std::string::npos);
     EXPECT_EQ(broker.received().size(), 3U);
+}
+
+// The broker holds the first call until the second has come back, or nothing else helps.
+TEST(Producer, ACallWaitsForOthersNoLongerThanItsOwnDeadline) {
+    const MemoryBroker broker;
+    std::promise<void> held;
+    std::promise<void> second_is_back;
+    bool first = true;
+    const auto rule = [&](const Delivery&) {
+        if (!std::exchange(first, false)) return Fault::none;
+        held.set_value();
+        second_is_back.get_future().wait_for(std::chrono::seconds(20));
+        return Fault::none;
+    };
+    ProducerOptions options;
+    options.publish_deadline = std::chrono::seconds(1);
+    Producer producer(testing::faulty_broker(broker.driver(), rule), options);
+    std::thread holder([&] {
+        while (!producer.send(message("a", "1"))) {
+        }
+    });
+    held.get_future().wait();
+    const Sent second = producer.send(message("b", "2"));
+    second_is_back.set_value();
+    holder.join();
+    EXPECT_EQ(second.answer.verdict, Verdict::unanswered);
+    EXPECT_NE(second.answer.reason.find("not sent"), std::string::npos) << second.answer.reason;
+    EXPECT_EQ(broker.received().size(), 1U);
 }
 
 TEST(Producer, RefusesWhatOnlyAnOutboxCanDo) {
