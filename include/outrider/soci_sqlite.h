@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <soci/soci.h>
@@ -44,6 +46,23 @@ namespace outrider::sqlite {
     throw Failure({Remedy::correct, "this SOCI session is not connected to a SQLite database"});
 }
 
+// SQLite's open transaction, and which of SOCI's exceptions are worth another try.
+class SociSession final : public UnitSession {
+public:
+    explicit SociSession(std::unique_ptr<UnitSession> session) : session_(std::move(session)) {}
+
+    void commit(std::span<const Message> messages) override { session_->commit(messages); }
+    void rollback() noexcept override { session_->rollback(); }
+    [[nodiscard]] bool may_repeat(const std::exception& error) const noexcept override {
+        const auto* known = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
+        if (known != nullptr && sqlite::may_repeat(known->result())) return true;
+        return session_->may_repeat(error);
+    }
+
+private:
+    std::unique_ptr<UnitSession> session_;
+};
+
 inline MessageId enqueue(
     soci::session& session,
     const Message& message,
@@ -69,7 +88,8 @@ MessageId enqueue(soci::session& session, const E& event, const EnqueueOptions& 
     soci::session& session,
     const UnitOptions& options = {}
 ) {
-    return {begin_session(handle_of(session), options), &session, options};
+    auto opened = std::make_unique<SociSession>(begin_session(handle_of(session), options));
+    return {std::move(opened), &session, options};
 }
 
 template <class Work>

@@ -35,12 +35,20 @@ struct UnitOptions : EnqueueOptions {
 //         run(tx.handle(), "update account set ...");   // throws what you like when it fails
 //         tx.enqueue(message);
 //     });
+//
+// Your own exceptions carry no result code that could be read, so the connection is asked how its
+// last call ended. That is forgotten where a statement is finalized on the way out of `work`, as a
+// select does that is still alive there: then name your exceptions in `options.repeat.also`, say by
+// the code that they carry and may_repeat(). With Lock::at_begin, the default, no such work fails.
 template <class Work>
 auto transactional(sqlite3* database, const Work& work, const UnitOptions& options = {}) {
     return run_transactional(
         options.repeat, [&] { return begin(database, options); }, work
     );
 }
+
+// Whether a result code, extended or not, says that running the transaction again may help.
+[[nodiscard]] bool may_repeat(int result_code) noexcept;
 
 // The open transaction of a connection, for libraries that are built on SQLite. The rules of
 // begin().

@@ -43,6 +43,22 @@ private:
 
 INSTANTIATE_TYPED_TEST_SUITE_P(SociSqlite, UnitSuite, SociSqliteClient);
 
+// Whatever is finalized on the way out makes the connection forget what went wrong.
+TEST(SociSqlite, AWriteBehindAnOpenSelectIsRunAgain) {
+    SociSqliteClient client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    client.behind_its_back("insert into orders values (1, 0), (2, 0)");
+    int runs = 0;
+    client.transactional([&](auto& tx) {
+        const soci::rowset<int> rows = (tx->prepare << "select n from orders");
+        EXPECT_NE(rows.begin(), rows.end());
+        if (++runs == 1) client.other("update orders set n = n + 10");
+        *tx << "update orders set n = n + 1";
+    });
+    EXPECT_EQ(runs, 2);
+    EXPECT_EQ(client.other("select sum(n) from orders"), "22");
+}
+
 TEST(SociSqlite, RefusesASessionThatIsNotConnected) {
     soci::session session;
     EXPECT_SAYS(app_failure([&] { enqueue(session, app_message("a")); }), "not connected");

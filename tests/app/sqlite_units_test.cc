@@ -82,6 +82,50 @@ private:
 using Clients = ::testing::Types<SqliteClient, SqliteCppClient>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, UnitSuite, Clients);
 
+// Whatever is finalized on the way out makes the connection forget what went wrong.
+TEST(SqliteUnit, AWriteBehindAnOpenSelectOfSqliteCppIsRunAgain) {
+    SqliteCppClient client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    client.behind_its_back("insert into orders values (1, 0), (2, 0)");
+    int runs = 0;
+    client.transactional([&](auto& tx) {
+        SQLite::Statement select(*tx, "select n from orders");
+        select.executeStep();
+        if (++runs == 1) client.other("update orders set n = n + 10");
+        tx->exec("update orders set n = n + 1");
+    });
+    EXPECT_EQ(runs, 2);
+    EXPECT_EQ(client.other("select sum(n) from orders"), "22");
+}
+
+TEST(SqliteUnit, ARawHandlesOwnExceptionsAreRunAgainWhereTheyAreNamed) {
+    SqliteClient client;
+    client.behind_its_back("create table orders (id integer, n integer)");
+    client.behind_its_back("insert into orders values (1, 0), (2, 0)");
+    struct Code : std::exception {
+        explicit Code(int code_) : code(code_) {}
+        int code;
+    };
+    Repeat repeat;
+    repeat.also = [](const std::exception& error) {
+        const auto* code = dynamic_cast<const Code*>(&error);
+        return code != nullptr && sqlite::may_repeat(code->code);
+    };
+    int runs = 0;
+    const auto work = [&](auto& tx) {
+        sqlite3_stmt* select = nullptr;
+        sqlite3_prepare_v2(tx.handle(), "select n from orders", -1, &select, nullptr);
+        const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> owner(select, sqlite3_finalize);
+        sqlite3_step(select);
+        if (++runs == 1) client.other("update orders set n = n + 10");
+        const char* update = "update orders set n = n + 1";
+        const int code = sqlite3_exec(tx.handle(), update, nullptr, nullptr, nullptr);
+        if (code != SQLITE_OK) throw Code(code);
+    };
+    client.transactional(work, repeat);
+    EXPECT_EQ(runs, 2);
+}
+
 TEST(SqliteUnit, WaitsForABusyDatabaseByTryingAgain) {
     SqliteClient client;
     client.behind_its_back("create table orders (id integer, n integer)");

@@ -100,6 +100,10 @@ std::unique_ptr<UnitSession> begin_session(sqlite3* database, const UnitOptions&
     return session;
 }
 
+bool may_repeat(int result_code) noexcept {
+    return is_busy(result_code);
+}
+
 UnitOfWork<sqlite3> begin(sqlite3* database, const UnitOptions& options) {
     return {begin_session(database, options), database, options};
 }
