@@ -45,7 +45,8 @@ MessageId enqueue(
     const PostgresEnqueueOptions& options = {}
 );
 
-// The same for many messages, in their order, in one round trip: all of them or none.
+// The same for many messages, in their order, in one round trip (or one for every 64 MiB): all of
+// them or none.
 std::vector<MessageId> enqueue(
     pg_conn* connection,
     std::span<const Message> messages,

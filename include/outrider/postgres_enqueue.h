@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,15 @@ struct EnqueueStatement {
 [[nodiscard]] EnqueueStatement enqueue_statement(
     std::span<const Message> messages,
     const PostgresEnqueueOptions& options = {}
+);
+
+// A server takes no statement of more than 1 GiB, and bytes are text of twice their size in it: of
+// more messages than 64 MiB, this runs a statement for each part but the last, and returns the last
+// (most often all of them). Throws Failure (correct), having run none, if a message breaks a limit.
+[[nodiscard]] std::span<const Message> write_all_but_last(
+    std::span<const Message> messages,
+    const PostgresEnqueueOptions& options,
+    const std::function<void(const EnqueueStatement&)>& run
 );
 
 // The last statement of a transaction, for those who write a unit of work for another client: it

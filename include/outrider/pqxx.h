@@ -100,7 +100,9 @@ public:
 
     void commit(std::span<const Message> messages) override {
         require_texts(work_, messages);
-        const ::pqxx::result row = execute(work_, last_statement(messages, options_));
+        const auto write = [this](const EnqueueStatement& part) { execute(work_, part); };
+        const auto last = write_all_but_last(messages, options_, write);
+        const ::pqxx::result row = execute(work_, last_statement(last, options_));
         const auto transaction_id = row[0][0].is_null() ? "" : row[0][0].template as<std::string>();
         try {
             work_.commit();
@@ -161,9 +163,14 @@ inline std::vector<MessageId> enqueue(
     postgres::require_real_transaction(tx);
     if (messages.empty()) return {};
     postgres::require_texts(tx, messages);
-    const postgres::EnqueueStatement statement = postgres::enqueue_statement(messages, options);
-    postgres::execute(tx, statement);
-    return statement.ids;
+    std::vector<MessageId> ids;
+    const auto write = [&](const postgres::EnqueueStatement& part) {
+        postgres::execute(tx, part);
+        ids.insert(ids.end(), part.ids.begin(), part.ids.end());
+    };
+    const auto last = postgres::write_all_but_last(messages, options, write);
+    write(postgres::enqueue_statement(last, options));
+    return ids;
 }
 
 // The same for an event of your own type; see event.h.

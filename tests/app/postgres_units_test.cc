@@ -168,6 +168,24 @@ TEST(PostgresPqxx, AMessageIsRolledBackWithTheSubtransactionThatItBegan) {
     EXPECT_EQ(side.payloads(), "outer,a,b,paid 1");
 }
 
+// A server takes no statement of more than 1 GiB; what is beyond 64 MiB takes several.
+template <class Client>
+class PostgresMuch : public ::testing::Test {};
+TYPED_TEST_SUITE(PostgresMuch, Clients);
+
+TYPED_TEST(PostgresMuch, TakesSeveralStatements) {
+    TypeParam client;
+    const std::vector<Message> much(70, app_message(std::string(1'000'000, 'x')));
+    client.transactional([&](auto& tx) {
+        for (const Message& message : much) tx.enqueue(message);
+    });
+    const std::string parts =
+        "select string_agg(n::text, ',' order by part) from (select cmin::text::int part, count(*) "
+        "n from outrider.message group by 1) as parts";
+    EXPECT_EQ(client.other(parts), "67,3");
+    EXPECT_EQ(client.other("select count(distinct xmin::text) from outrider.message"), "1");
+}
+
 template <class Client>
 class PostgresLetters : public ::testing::Test {};
 TYPED_TEST_SUITE(PostgresLetters, Clients);

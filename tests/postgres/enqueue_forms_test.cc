@@ -177,6 +177,18 @@ TEST_F(PostgresForms, SizeIsCheckedBeforeTheDatabaseSeesIt) {
     EXPECT_EQ(count(), "1");
 }
 
+TEST_F(PostgresForms, WhatIsTooMuchForAStatementTakesSeveralAllOrNone) {
+    std::vector<Message> much(70, message(std::string(1'000'000, 'x')));
+    much.back().topic.clear();
+    session.run("begin");
+    EXPECT_NE(failure_text([&] { enqueue(session.get(), much); }), "");
+    EXPECT_EQ(session.value("select count(*) from outrider.message"), "0");
+    much.back().topic = "t";
+    EXPECT_EQ(enqueue(session.get(), much).size(), 70U);
+    EXPECT_EQ(session.value("select count(distinct cmin::text) from outrider.message"), "2");
+    session.run("rollback");
+}
+
 TEST_F(PostgresForms, AFailedTransactionSaysSo) {
     session.run("begin");
     EXPECT_ANY_THROW(session.run("select 1/0"));

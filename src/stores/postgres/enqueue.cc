@@ -7,9 +7,9 @@
 namespace outrider::postgres {
 namespace {
 
-std::vector<MessageId> run(PGconn* connection, EnqueueStatement statement) {
+void run(PGconn* connection, const EnqueueStatement& statement) {
     const Rows written = execute(connection, statement);
-    if (PQresultStatus(written.get()) == PGRES_COMMAND_OK) return std::move(statement.ids);
+    if (PQresultStatus(written.get()) == PGRES_COMMAND_OK) return;
     throw Failure(application_error(connection, written.get()));
 }
 
@@ -32,7 +32,13 @@ std::vector<MessageId> enqueue(
     require_transaction(connection);
     if (messages.empty()) return {};
     require_texts(connection, messages);
-    return run(connection, enqueue_statement(messages, options));
+    std::vector<MessageId> ids;
+    const auto write = [&](const EnqueueStatement& part) {
+        run(connection, part);
+        ids.insert(ids.end(), part.ids.begin(), part.ids.end());
+    };
+    write(enqueue_statement(write_all_but_last(messages, options, write), options));
+    return ids;
 }
 
 }  // namespace outrider::postgres

@@ -1,5 +1,6 @@
 #include "stores/postgres/statement.h"
 
+#include <algorithm>
 #include <array>
 
 #include "outrider/error.h"
@@ -12,6 +13,8 @@ namespace outrider::postgres {
 namespace {
 
 constexpr std::size_t kColumns = 9;
+constexpr std::size_t kStatementBytes = 64U << 20U;
+constexpr std::size_t kMessageBytes = 128;  // of id and times
 using Values = std::array<std::optional<std::string>, kColumns>;
 
 std::string hex(std::string_view bytes) {
@@ -51,6 +54,24 @@ Values values_of(const Message& message, MessageId id) {
 MessageId id_of(const Message& message, const PostgresEnqueueOptions& options) {
     validate(message, options);
     return message.id ? *message.id : MessageId::generate();
+}
+
+std::size_t weight_of(const Message& message) {
+    std::size_t bytes = kMessageBytes + message.topic.size() + message.key.size();
+    bytes += message.type.size() + message.content_type.size() + message.payload.size();
+    for (const Header& header : message.headers) bytes += header.name.size() + header.value.size();
+    return bytes;
+}
+
+// How many, from the first on, one statement should carry: one at least.
+std::size_t fit_in_statement(std::span<const Message> messages) {
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+    for (; count < messages.size(); ++count) {
+        bytes += weight_of(messages[count]);
+        if (bytes > kStatementBytes) break;
+    }
+    return std::max<std::size_t>(count, messages.empty() ? 0 : 1);
 }
 
 // Many messages as one array per column.
@@ -115,6 +136,21 @@ EnqueueStatement enqueue_statement(
     if (messages.empty()) throw Failure({Remedy::correct, "there is no message to enqueue"});
     if (messages.size() == 1) return enqueue_statement(messages.front(), options);
     return many(messages, options);
+}
+
+std::span<const Message> write_all_but_last(
+    std::span<const Message> messages,
+    const PostgresEnqueueOptions& options,
+    const std::function<void(const EnqueueStatement&)>& run
+) {
+    std::size_t count = fit_in_statement(messages);
+    if (count == messages.size()) return messages;
+    for (const Message& message : messages) validate(message, options);
+    for (; count < messages.size(); count = fit_in_statement(messages)) {
+        run(enqueue_statement(messages.first(count), options));
+        messages = messages.subspan(count);
+    }
+    return messages;
 }
 
 EnqueueStatement last_statement(

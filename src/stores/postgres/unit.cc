@@ -92,7 +92,13 @@ private:
 
     // The id that the transaction has; empty if it has written nothing.
     std::string write(std::span<const Message> messages) {
-        const Rows row = execute(connection_, last_statement(messages, options_));
+        const auto write = [this](const EnqueueStatement& part) {
+            const Rows done = execute(connection_, part);
+            if (PQresultStatus(done.get()) == PGRES_COMMAND_OK) return;
+            throw Failure(application_error(connection_, done.get()));
+        };
+        const auto last = write_all_but_last(messages, options_, write);
+        const Rows row = execute(connection_, last_statement(last, options_));
         if (PQresultStatus(row.get()) == PGRES_TUPLES_OK) return std::string(row.bytes(0, 0));
         throw Failure(application_error(connection_, row.get()));
     }
