@@ -58,17 +58,23 @@ public:
 
     // Calls `handler` in this process for every message whose topic fits the pattern, with the
     // guarantees of any broker: at least once, in order per key, tried again when it throws. The
-    // destination is named "on:" and the pattern. Turns are small, so that little is repeated if
-    // the process ends.
+    // database knows the destination by its name: whoever changes it begins anew. Turns are small,
+    // so that little is repeated if the process ends. Throws as add().
     //
     // A handler that ends the process does not end it for ever: a message that was in hand at three
     // such ends is parked as refused, and the rest goes on (src/brokers/handler/README.md).
-    void on(const std::string& pattern, Handler handler) {
+    void on(const std::string& name, const std::string& pattern, Handler handler) {
         Destination destination;
-        destination.name = "on:" + pattern;
+        destination.name = name;
         destination.topics = {pattern};
         destination.batch.messages = kHandlerBatch;
         add(destination, handler_broker(std::move(handler)));
+    }
+
+    // The same with the name "on:" and the pattern. Throws Failure (correct) where that is none:
+    // names have letters, digits and - _ . : * only, 63 at most.
+    void on(const std::string& pattern, Handler handler) {
+        on(name_of_handler(pattern), pattern, std::move(handler));
     }
 
     static constexpr std::size_t kHandlerBatch = 256;
@@ -89,6 +95,8 @@ public:
     [[nodiscard]] bool is_idle() const;
 
 private:
+    static std::string name_of_handler(const std::string& pattern);
+
     class Crew;
     std::unique_ptr<Crew> crew_;
 };

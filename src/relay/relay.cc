@@ -9,6 +9,7 @@
 #include "core/bell.h"
 #include "core/clock.h"
 #include "core/dice.h"
+#include "core/text.h"
 #include "relay/caution.h"
 #include "relay/circuit.h"
 #include "relay/keeper.h"
@@ -174,6 +175,19 @@ Relay::~Relay() {
 
 void Relay::add(const Destination& destination, std::shared_ptr<BrokerDriver> broker) {
     crew_->add(destination, std::move(broker));
+}
+
+std::string Relay::name_of_handler(const std::string& pattern) {
+    std::string name = "on:" + pattern;
+    if (is_plain_name(name)) return name;
+    throw Failure(
+        {Remedy::correct,
+         "on(\"" + pattern +
+             "\"): this pattern cannot be the name of its destination, which has letters, digits "
+             "and - _ . : * only, and 63 at most with \"on:\". Give it a name of its own: "
+             "on(\"name\", \"" +
+             pattern + "\", handler)"}
+    );
 }
 
 void Relay::start() {

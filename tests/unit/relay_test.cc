@@ -171,6 +171,34 @@ TEST(Relay, CallsHandlersByPatternAndTriesAgainWhenTheyThrow) {
     EXPECT_EQ(tries, 2);
 }
 
+TEST(Relay, AHandlerWhosePatternIsNoNameIsGivenOne) {
+    MemoryStore store;
+    Relay relay(store.driver());
+    const std::string patterns[] = {
+        "orders/placed", "gr\u00f6\u00dfe", "a b", std::string(61, 'x')};
+    std::atomic<int> handled = 0;
+    for (const std::string& pattern : patterns) {
+        try {
+            relay.on(pattern, [](const Delivery&) {});
+            FAIL() << pattern;
+        } catch (const Failure& failure) {
+            EXPECT_EQ(failure.remedy(), Remedy::correct);
+            const std::string advice = "on(\"name\", \"" + pattern + "\", handler)";
+            EXPECT_NE(std::string(failure.what()).find(advice), std::string::npos)
+                << failure.what();
+        }
+        const std::string name = "handler-" + std::to_string(pattern.size());
+        relay.on(name, pattern, [&](const Delivery&) { ++handled; });
+        commit(store, {message(pattern, "k", "1")});
+    }
+    EXPECT_THROW(relay.on("no name", "orders", [](const Delivery&) {}), Failure);
+    relay.start();
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (handled < 4 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    relay.stop();
+    EXPECT_EQ(handled, 4);
+}
+
 // A store that tells nobody of its commits.
 class DeafDriver final : public StoreDriver {
 public:
