@@ -35,6 +35,7 @@ struct Post {
     const std::shared_ptr<BrokerDriver> broker;
     Circuit circuit;
     Caution caution;
+    Handled handled;
 };
 
 // One worker with what is its own.
@@ -55,6 +56,7 @@ struct Hand {
                .broker = *post.broker,
                .circuit = post.circuit,
                .caution = post.caution,
+               .handled = post.handled,
                .clock = clock,
                .dice = dice,
                .observer = observer,

@@ -104,15 +104,23 @@ private:
         }
     }
 
-    // A message that has ended the process too often is answered for without being offered.
+    // A message that was handled already, or has ended the process too often, is answered for
+    // without being offered.
     bool is_turned_away(std::size_t place) {
         if (context_.caution == nullptr) return false;
         OUTRIDER_ASSERT(traits_.burst_max == 1);
-        const std::optional<Answer> answer = context_.caution->admit(batch_.envelopes[place]);
+        const std::optional<Answer> answer = known_answer(batch_.envelopes[place]);
         if (!answer) return false;
         std::unordered_set<OrderKey> refused;
         take(place, *answer, refused);
         return true;
+    }
+
+    [[nodiscard]] std::optional<Answer> known_answer(const Envelope& envelope) {
+        if (context_.handled->contains(envelope, context_.clock.now())) {
+            return Answer{Verdict::acknowledged, {}, {}};
+        }
+        return context_.caution->admit(envelope);
     }
 
     void offer_all() {
@@ -209,15 +217,28 @@ private:
         report_.outcome = moves ? Outcome::moved : Outcome::idle;
         if (unanswered_) report_.outcome = Outcome::unanswered;
         if (!moves) return;  // the claim is simply given back
+        const std::vector<Handled::Name> handled = handled_names();
         const MonoTime start = context_.clock.now();
         const Result<void> settled = store_.settle(std::move(batch_), settlements_);
         if (!settled) {
+            if (!handled.empty()) context_.handled->add(handled, context_.clock.now());
             fail(Stage::settle, settled.error());
             return;
         }
+        if (!handled.empty()) context_.handled->remove(handled);
         const Duration took = context_.clock.now() - start;
         report_.store_time += took;
         context_.observer.settled(context_.destination, static_cast<std::uint64_t>(messages), took);
+    }
+
+    [[nodiscard]] std::vector<Handled::Name> handled_names() const {
+        std::vector<Handled::Name> names;
+        if (context_.handled == nullptr) return names;
+        for (std::size_t i = 0; i < settlements_.size(); ++i) {
+            const bool is_done = settlements_[i].fate == Fate::done;
+            if (is_done) names.push_back(Handled::name_of(batch_.envelopes[i]));
+        }
+        return names;
     }
 
     bool fail(Stage stage, Error error) {

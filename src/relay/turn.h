@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/store.h"
 #include "relay/caution.h"
+#include "relay/handled.h"
 #include "relay/lone_failures.h"
 
 namespace outrider {
@@ -22,6 +23,7 @@ struct TurnContext {
     Observer& observer;
     std::stop_token stop;          // asked for: no further wave; what is known is settled
     Caution* caution = nullptr;    // for a broker that runs in this process
+    Handled* handled = nullptr;    // the same, and never without the other
     LoneFailures* lone = nullptr;  // in a turn of one message, after the broker answered a ping
 };
 

@@ -48,6 +48,7 @@ TurnContext Worker::context(const std::stop_token& stop, Circuit::Permit permit)
         .observer = parts_.observer,
         .stop = stop,
         .caution = in_process ? &parts_.caution : nullptr,
+        .handled = in_process ? &parts_.handled : nullptr,
         .lone = is_lone ? &lone_ : nullptr};
 }
 

@@ -24,6 +24,7 @@ struct WorkerParts {
     BrokerDriver& broker;
     Circuit& circuit;  // shared by the destination's workers
     Caution& caution;  // the same
+    Handled& handled;  // the same
     Clock& clock;
     Dice& dice;  // its own
     Observer& observer;

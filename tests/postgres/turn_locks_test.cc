@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "outrider/brokers.h"
 #include "outrider/observer.h"
 #include "outrider/relay.h"
 #include "outrider/testing.h"
@@ -182,6 +183,38 @@ TEST_F(PostgresStuck, ASettleThatCannotHaveTheCursorsEndsAndTheRelayRecovers) {
     holder.run("rollback");
     EXPECT_TRUE(all_is_settled()) << "it does not recover";
     EXPECT_GE(broker.received().size(), 2U);
+}
+
+// The first calls last longer than the server waits for a broker: one second, and five more.
+TEST(PostgresTurn, WhatASlowHandlerHasHandledIsNotHandledAgain) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    for (const std::string payload : {"1", "2", "3"}) insert(session, "k", payload);
+    std::mutex mutex;
+    Payloads handled;
+    const auto calls = [&] {
+        const std::lock_guard lock(mutex);
+        return handled.size();
+    };
+    const auto handler = [&](const Delivery& delivery) {
+        if (calls() < 2) std::this_thread::sleep_for(std::chrono::seconds(7));
+        const std::lock_guard lock(mutex);
+        handled.emplace_back(delivery.payload);
+    };
+    const auto faults = std::make_shared<Faults>();
+    Relay relay(log.driver(), {}, faults);
+    Destination destination = everything();
+    destination.publish_deadline = std::chrono::seconds(1);
+    relay.add(destination, handler_broker(handler));
+    relay.start();
+    const auto deadline = Clock::now() + kTurnPatience;
+    while ((calls() < 3 || !relay.is_idle()) && Clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    relay.stop();
+    EXPECT_EQ(handled, (Payloads{"1", "2", "3"}));
+    EXPECT_TRUE(faults->of(Stage::settle)) << "or the calls were not slow enough";
+    EXPECT_TRUE(take_all(*log.open(everything())).empty());
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ struct Process::Hand {
                .broker = broker,
                .circuit = post.circuit,
                .caution = caution,
+               .handled = handled,
                .clock = *process.world().clock,
                .dice = dice,
                .observer = process.observer_,
@@ -60,6 +61,7 @@ struct Process::Hand {
     Ringer ringer;
     SeededDice dice;
     Caution caution;
+    Handled handled;
     Worker worker;
 };
 
