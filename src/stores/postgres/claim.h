@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "outrider/destination.h"
+
 #include "core/batch.h"
 #include "core/topics.h"
 #include "stores/postgres/connection.h"
