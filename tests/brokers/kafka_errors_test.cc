@@ -25,7 +25,7 @@ protected:
         handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text.data(), text.size());
         cluster_ = rd_kafka_mock_cluster_new(handle_, 3);
         rd_kafka_mock_topic_create(cluster_, "t", 4, 3);
-        broker_ = open_kafka(std::string("kafka://") + rd_kafka_mock_cluster_bootstraps(cluster_));
+        broker_ = open_kafka(url());
     }
     ~KafkaErrors() override {
         broker_.reset();
@@ -33,8 +33,33 @@ protected:
         rd_kafka_destroy(handle_);
     }
 
+    [[nodiscard]] std::string url() const {
+        return std::string("kafka://") + rd_kafka_mock_cluster_bootstraps(cluster_);
+    }
+
     void push(std::int16_t request, const std::vector<rd_kafka_resp_err_t>& errors) const {
         rd_kafka_mock_push_request_errors_array(cluster_, request, errors.size(), errors.data());
+    }
+
+    // A topic with one partition.
+    void narrow(const char* name) const { rd_kafka_mock_topic_create(cluster_, name, 1, 3); }
+
+    // Too large for two of them to share a request.
+    static Messages large(const std::string& topic, const std::vector<std::string>& keys) {
+        Messages messages;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            messages.add(topic, keys[i], std::to_string(i) + std::string(600'000, ' '));
+        }
+        return messages;
+    }
+
+    // The payloads, which are numbers.
+    [[nodiscard]] std::vector<int> stored(const std::string& topic) const {
+        std::vector<int> numbers;
+        for (const auto& record : read_topic(rd_kafka_mock_cluster_bootstraps(cluster_), topic)) {
+            numbers.push_back(std::stoi(record.payload));
+        }
+        return numbers;
     }
 
     static Messages many() {
@@ -60,6 +85,20 @@ TEST_F(KafkaErrors, RidesOutWhatTheLibraryMayTryAgain) {
     expect_all(publish(*broker_, many(), seconds(60)));
     push(kInitProducerId, {RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS});
     expect_all(publish(*broker_, many(), seconds(60)));
+}
+
+// A partition that knows nothing of a producer takes whatever comes first; the library would then
+// take the acknowledgement of the second request for one of the first, too.
+TEST_F(KafkaErrors, LosesNothingWhereTheFirstRequestFails) {
+    const auto lose = [this](const char* topic, const std::vector<std::string>& keys) {
+        narrow(topic);
+        push(kProduce, {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS});
+        expect_all(publish(*open_kafka(url()), large(topic, keys), seconds(60)));
+        EXPECT_EQ(stored(topic), (std::vector<int>{0, 1, 2, 3})) << topic;
+    };
+    lose("keyless", {"", "", "", ""});
+    lose("keyless-first", {"", "k", "", "l"});
+    lose("keyed-first", {"k", "", "", ""});
 }
 
 TEST_F(KafkaErrors, WaitsForABrokerThatIsSlow) {

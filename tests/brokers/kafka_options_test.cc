@@ -4,6 +4,7 @@
 #include "brokers/kafka/classify.h"
 #include "brokers/kafka/facts.h"
 #include "brokers/kafka/options.h"
+#include "brokers/kafka/spread.h"
 #include "brokers/kafka/writer.h"
 #include "brokers/support/complaints.h"
 #include "core/clock.h"
@@ -104,6 +105,34 @@ TEST(KafkaMeaning, NeverTakesSilenceForAnAnswer) {
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, kNo), Meaning::topic);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, kNo), Meaning::topic);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, kNo), Meaning::topic);
+}
+
+TEST(KafkaSpread, StaysForManyMessagesAndThenGoesOn) {
+    const auto all = [](std::int32_t) { return true; };
+    kafka::Spread spread;
+    const MonoTime first = MonoTime() + Duration(1);
+    std::vector<std::size_t> counts(3);
+    for (std::size_t i = 0; i < 2 * kafka::kSpreadMessages; ++i) {
+        ++counts[static_cast<std::size_t>(kafka::next_partition(spread, 3, first, all))];
+    }
+    EXPECT_EQ(
+        counts, (std::vector<std::size_t>{0, kafka::kSpreadMessages, kafka::kSpreadMessages})
+    );
+    EXPECT_EQ(kafka::next_partition(spread, 3, first + Duration(1), all), 0);
+    EXPECT_EQ(kafka::next_partition(spread, 3, first + Duration(2), all), 1);
+    EXPECT_EQ(kafka::next_partition(spread, 3, first + Duration(2), all), 1);
+}
+
+TEST(KafkaSpread, PassesOverWhatTakesNothing) {
+    const auto only = [](std::int32_t wanted) {
+        return [wanted](std::int32_t partition) { return partition == wanted; };
+    };
+    kafka::Spread spread;
+    for (const int wanted : {2, 0, 1, 1, 2}) {
+        EXPECT_EQ(kafka::next_partition(spread, 3, MonoTime(), only(wanted)), wanted);
+    }
+    const std::int32_t any = kafka::next_partition(spread, 3, MonoTime(), only(7));
+    EXPECT_TRUE(any >= 0 && any < 3) << any;
 }
 
 }  // namespace

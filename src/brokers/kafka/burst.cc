@@ -117,12 +117,15 @@ Result<Burst::Step> Burst::send(Client& client, Mode mode, std::size_t place) {
     const Result<Topic*> topic = topic_of(client, place);
     if (!topic) return topic.error();
     if (*topic == nullptr) return Step::next;  // refused
-    std::int32_t partition = RD_KAFKA_PARTITION_UA;
-    if (!envelope.key.empty()) {
-        partition = parts_.writer.partition_of(envelope.key, (*topic)->partition_count);
-        if (!is_single && !goes_ahead(**topic, partition)) return Step::next;
-    }
+    const std::int32_t partition = partition_of(**topic, envelope);
+    if (!is_single && !goes_ahead(**topic, partition)) return Step::next;
     return hand_over(client, {**topic, partition, envelope.key, place});
+}
+
+std::int32_t Burst::partition_of(Topic& topic, const Envelope& envelope) const {
+    const std::int32_t count = topic.partition_count;
+    if (!envelope.key.empty()) return parts_.writer.partition_of(envelope.key, count);
+    return next_partition(topic.spread, count, begun_at_, [](std::int32_t) { return true; });
 }
 
 // Whether this message may go now: the partition knows the client, or this is the first one to it.
@@ -219,7 +222,8 @@ void Burst::take(const rd_kafka_message_t& message, Mode mode) {
     const auto first = ahead_.find({message.rkt, message.partition});
     if (first == ahead_.end()) return;
     const auto partition = static_cast<std::size_t>(message.partition);
-    first->second->acknowledged_at[partition] = begun_at_;
+    std::vector<MonoTime>& known = first->second->acknowledged_at;
+    if (partition < known.size()) known[partition] = begun_at_;  // else it was forgotten meanwhile
 }
 
 void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {

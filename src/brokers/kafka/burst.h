@@ -31,6 +31,10 @@ struct Clients {
 // anywhere, and so behind a gap. That is why the first message to each partition goes ahead, and
 // the others follow when it was acknowledged.
 //
+// Why nothing is lost. The same: who is accepted behind a gap vouches for those in it, since the
+// library takes every acknowledgement as one of all that it sent before. So messages without a key,
+// which have no order, wait for the first one to their partition too.
+//
 // Why a bad message is found. Kafka refuses messages by the batch. Those of a batch that was
 // refused for what is in it go again, each in a request of its own, one of a key at a time.
 class Burst {
@@ -64,6 +68,7 @@ private:
     [[nodiscard]] Result<Step> send(Client& client, Mode mode, std::size_t place);
     [[nodiscard]] Result<Step> hand_over(Client& client, const Client::Address& address);
     [[nodiscard]] Result<Topic*> topic_of(Client& client, std::size_t place);
+    [[nodiscard]] std::int32_t partition_of(Topic& topic, const Envelope& envelope) const;
     [[nodiscard]] bool goes_ahead(Topic& topic, std::int32_t partition);
     [[nodiscard]] Result<void> collect(Client& client);
     void take(const rd_kafka_message_t& message, Mode mode);

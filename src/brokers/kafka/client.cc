@@ -181,6 +181,8 @@ Result<Topic*> Client::topic(
         refusal = "librdkafka does not take the topic " + name;
         return nullptr;
     }
+    // So that not every client begins at the same partition.
+    if (is_new) topic.spread.step = static_cast<std::uint64_t>(now.time_since_epoch().count());
     const rd_kafka_resp_err_t error =
         is_new ? ask_patiently(topic, deadline, patience) : ask(topic, deadline);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -190,7 +192,7 @@ Result<Topic*> Client::topic(
     if (meaning_of(error, RD_KAFKA_MSG_STATUS_NOT_PERSISTED) != Meaning::topic) {
         return Error{Remedy::wait, "topic " + name + ": " + rd_kafka_err2str(error), error};
     }
-    topic.partition_count = 0;
+    forget(name);
     refusal = "topic " + name + ": " + rd_kafka_err2str(error);
     return nullptr;
 }
@@ -225,7 +227,9 @@ rd_kafka_resp_err_t Client::ask_patiently(Topic& topic, Deadline deadline, Deadl
 
 void Client::forget(const std::string& name) {
     const auto found = topics_.find(name);
-    if (found != topics_.end()) found->second.partition_count = 0;
+    if (found == topics_.end()) return;
+    found->second.partition_count = 0;
+    found->second.acknowledged_at.clear();  // another one of this name knows nobody
 }
 
 rd_kafka_resp_err_t Client::produce(

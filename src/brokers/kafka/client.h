@@ -10,6 +10,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include "brokers/kafka/options.h"
+#include "brokers/kafka/spread.h"
 #include "brokers/wire/encoder.h"
 #include "core/batch.h"
 
@@ -31,6 +32,8 @@ struct Topic {
 
     // When each partition last acknowledged something of this client; see Burst for why.
     std::vector<MonoTime> acknowledged_at;
+
+    Spread spread;
 };
 
 // How a client sends.
@@ -77,7 +80,7 @@ public:
     // It is to be asked for again.
     void forget(const std::string& name);
 
-    // Where a message goes, and the number by which it is reported. RD_KAFKA_PARTITION_UA: any.
+    // Where a message goes, and the number by which it is reported.
     struct Address {
         const Topic& topic;
         std::int32_t partition;
