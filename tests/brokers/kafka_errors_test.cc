@@ -101,6 +101,29 @@ TEST_F(KafkaErrors, LosesNothingWhereTheFirstRequestFails) {
     lose("keyed-first", {"k", "", "", ""});
 }
 
+// The first is to be tried again, the second one was refused for what is in it and goes alone.
+TEST_F(KafkaErrors, ASuspectDoesNotOvertakeWhatIsBeforeIt) {
+    narrow("narrow");
+    Messages first;
+    first.add("narrow", "k", "7");
+    expect_all(publish(*broker_, first));
+    // Late enough for the second request to be on its way.
+    for (int broker = 1; broker <= 3; ++broker) {
+        rd_kafka_mock_broker_push_request_error_rtts(
+            cluster_,
+            broker,
+            kProduce,
+            2,
+            RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+            3000,
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+            0
+        );
+    }
+    expect_all(publish(*broker_, large("narrow", {"k", "k"}), seconds(60)));
+    EXPECT_EQ(stored("narrow"), (std::vector<int>{7, 0, 1}));
+}
+
 TEST_F(KafkaErrors, WaitsForABrokerThatIsSlow) {
     for (int broker = 1; broker <= 3; ++broker) rd_kafka_mock_broker_set_rtt(cluster_, broker, 700);
     EXPECT_TRUE(broker_->ping(in(seconds(60))));

@@ -39,6 +39,7 @@ Burst::Burst(Parts parts)
 Result<void> Burst::make() {
     int searches = 0;
     while (true) {
+        suspect_what_is_before();
         const std::size_t open = count(State::open);
         const std::size_t suspects = count(State::suspect);
         if (open + suspects == 0) break;
@@ -261,6 +262,16 @@ void Burst::fail(std::size_t place, Verdict verdict, const std::string& reason) 
 
 void Burst::suspect_all() {
     std::replace(states_.begin(), states_.end(), State::open, State::suspect);
+}
+
+// What must arrive before a suspect goes alone too: else the suspect would overtake it.
+void Burst::suspect_what_is_before() {
+    std::unordered_set<OrderKey> keys;
+    for (std::size_t place = states_.size(); place-- > 0;) {
+        if (states_[place] == State::suspect) keys.insert(key_of(parts_.envelopes[place]));
+        if (keys.empty() || states_[place] != State::open) continue;
+        if (keys.contains(key_of(parts_.envelopes[place]))) states_[place] = State::suspect;
+    }
 }
 
 bool Burst::is_behind(std::size_t place) const {

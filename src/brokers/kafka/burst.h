@@ -36,7 +36,8 @@ struct Clients {
 // which have no order, wait for the first one to their partition too.
 //
 // Why a bad message is found. Kafka refuses messages by the batch. Those of a batch that was
-// refused for what is in it go again, each in a request of its own, one of a key at a time.
+// refused for what is in it go again, each in a request of its own, one of a key at a time, and
+// with them what was not sent yet and is before them in their key.
 class Burst {
 public:
     struct Parts {
@@ -76,6 +77,7 @@ private:
     void refuse_topic(Client& client, std::size_t place, const std::string& reason);
     void fail(std::size_t place, Verdict verdict, const std::string& reason);
     void suspect_all();
+    void suspect_what_is_before();
     [[nodiscard]] bool is_behind(std::size_t place) const;
     [[nodiscard]] std::size_t count(State state) const;
 
