@@ -174,5 +174,100 @@ TEST_F(KafkaErrors, BlamesNobodyForABatchThatWasTooLarge) {
     expect_all(publish(*broker_, many(), seconds(60)));
 }
 
+// Every tenth message goes to a topic whose only partition takes nothing.
+class KafkaPartitions : public KafkaErrors {
+protected:
+    KafkaPartitions() { narrow("lone"); }
+
+    static Messages mixed() {
+        Messages messages;
+        for (int i = 0; i < 1000; ++i) {
+            messages.add(i % 10 == 0 ? "lone" : "t", i % 3 == 0 ? "" : std::to_string(i), "x");
+        }
+        return messages;
+    }
+
+    static Messages lone() {
+        Messages messages;
+        messages.add("lone", "k", "x");
+        return messages;
+    }
+
+    void lead(std::int32_t broker) const {
+        rd_kafka_mock_partition_set_leader(cluster_, "lone", 0, broker);
+    }
+
+    static void expect_refused(const std::vector<Answer>& answers, const std::string& part) {
+        for (const Answer& answer : answers) {
+            if (answer.verdict == Verdict::acknowledged) continue;
+            EXPECT_EQ(answer.verdict, Verdict::refused) << answer.reason;
+            EXPECT_NE(answer.reason.find(part), std::string::npos) << answer.reason;
+        }
+    }
+
+    static void expect_only_lone_refused(
+        const std::vector<Answer>& answers,
+        const std::string& part
+    ) {
+        expect_refused(answers, part);
+        EXPECT_EQ(count(answers, Verdict::acknowledged), 900U);
+    }
+};
+
+TEST_F(KafkaPartitions, APartitionWithoutALeaderStopsNobodyElse) {
+    lead(-1);
+    expect_only_lone_refused(
+        publish(*broker_, mixed(), seconds(60)), "0 of topic lone has no leader"
+    );
+    // Known to be alone with that.
+    EXPECT_EQ(publish(*broker_, lone(), seconds(60))[0].verdict, Verdict::refused);
+    lead(1);
+    EXPECT_TRUE(wait_until([&] {
+        return publish(*broker_, lone(), seconds(60))[0].verdict == Verdict::acknowledged;
+    }));
+}
+
+TEST_F(KafkaPartitions, APartitionThatLosesItsLeaderStopsNobodyElse) {
+    expect_all(publish(*broker_, mixed(), seconds(60)));
+    lead(-1);
+    expect_only_lone_refused(
+        publish(*broker_, mixed(), seconds(60)), "0 of topic lone has no leader"
+    );
+}
+
+TEST_F(KafkaPartitions, AClusterWithoutLeadersIsAway) {
+    lead(-1);
+    expect_outage(publish(*broker_, lone(), seconds(60)), "0 of topic lone has no leader");
+}
+
+TEST_F(KafkaPartitions, APartitionWithoutEnoughReplicasIsNamed) {
+    const auto fail = [this](std::size_t times) {
+        push(kProduce, std::vector(times, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS));
+    };
+    fail(21);
+    expect_outage(publish(*broker_, lone(), seconds(60)), "0 of topic lone: ");
+    expect_all(publish(*broker_, many(), seconds(60)));
+    // Others go on, and it is left alone for a while.
+    expect_refused(publish(*broker_, lone(), seconds(60)), "0 of topic lone: ");
+}
+
+TEST_F(KafkaPartitions, FactsNameWhatHasNoLeader) {
+    const auto server = [this] { return broker_->describe(in(seconds(60))).value().server; };
+    EXPECT_EQ(server().find("leader"), std::string::npos);
+    lead(-1);
+    EXPECT_NE(server().find("; partition 0 of topic lone without a leader"), std::string::npos);
+}
+
+TEST_F(KafkaPartitions, TheDeadlineNamesWhoIsSilent) {
+    expect_all(publish(*broker_, lone(), seconds(60)));
+    for (int broker = 1; broker <= 3; ++broker) {
+        rd_kafka_mock_broker_set_rtt(cluster_, broker, 60'000);
+    }
+    expect_outage(
+        publish(*broker_, lone(), seconds(5)),
+        "no answer of Kafka before the deadline for partition 0 of topic lone"
+    );
+}
+
 }  // namespace
 }  // namespace outrider::live

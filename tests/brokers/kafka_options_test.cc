@@ -5,6 +5,7 @@
 #include "brokers/kafka/facts.h"
 #include "brokers/kafka/options.h"
 #include "brokers/kafka/spread.h"
+#include "brokers/kafka/troubles.h"
 #include "brokers/kafka/writer.h"
 #include "brokers/support/complaints.h"
 #include "core/clock.h"
@@ -97,7 +98,10 @@ TEST(KafkaMeaning, NeverTakesSilenceForAnAnswer) {
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, kMaybe), Meaning::unknown);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__TRANSPORT, kMaybe), Meaning::unknown);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, kMaybe), Meaning::unknown);
-    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, kMaybe), Meaning::unknown);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, kNo), Meaning::partition);
+    EXPECT_EQ(
+        meaning_of(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND, kMaybe), Meaning::partition
+    );
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__PURGE_QUEUE, kNo), Meaning::unsent);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__FATAL, kNo), Meaning::unsent);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, kNo), Meaning::messages);
@@ -105,6 +109,16 @@ TEST(KafkaMeaning, NeverTakesSilenceForAnAnswer) {
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, kNo), Meaning::topic);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, kNo), Meaning::topic);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, kNo), Meaning::topic);
+}
+
+TEST(KafkaMeaning, KnowsWhatLeavesAGap) {
+    using kafka::leaves_gap;
+    EXPECT_TRUE(leaves_gap(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS));
+    EXPECT_TRUE(leaves_gap(RD_KAFKA_RESP_ERR__TRANSPORT));
+    EXPECT_TRUE(leaves_gap(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT));
+    EXPECT_FALSE(leaves_gap(RD_KAFKA_RESP_ERR_NO_ERROR));
+    EXPECT_FALSE(leaves_gap(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
+    EXPECT_FALSE(leaves_gap(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC));
 }
 
 TEST(KafkaSpread, StaysForManyMessagesAndThenGoesOn) {
@@ -133,6 +147,27 @@ TEST(KafkaSpread, PassesOverWhatTakesNothing) {
     }
     const std::int32_t any = kafka::next_partition(spread, 3, MonoTime(), only(7));
     EXPECT_TRUE(any >= 0 && any < 3) << any;
+}
+
+TEST(KafkaTroubles, ArePartitionsOwnOnceAnotherTookSomething) {
+    using std::chrono::seconds;
+    const MonoTime start = MonoTime() + seconds(1000);
+    kafka::Troubles troubles;
+    troubles.took(start - seconds(1));
+    troubles.note("t", 1, "why", start, seconds(20));
+    EXPECT_FALSE(troubles.is_own("t", 1)) << "nobody took anything since";
+    EXPECT_EQ(troubles.reason("t", 1), "why");
+    EXPECT_TRUE(troubles.is_resting("t", 1, start + seconds(19)));
+    EXPECT_FALSE(troubles.is_resting("t", 1, start + seconds(20)));
+    EXPECT_FALSE(troubles.is_resting("t", 0, start));
+    troubles.took(start + seconds(1));
+    EXPECT_TRUE(troubles.is_own("t", 1));
+    troubles.note("t", 1, "still", start + seconds(30), seconds(20));
+    EXPECT_TRUE(troubles.is_own("t", 1)) << "the same trouble";
+    troubles.note("t", 1, "again", start + seconds(3000), seconds(20));
+    EXPECT_FALSE(troubles.is_own("t", 1)) << "another one";
+    troubles.forget("t", 1);
+    EXPECT_TRUE(troubles.empty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "brokers/kafka/burst.h"
 
 #include <algorithm>
+#include <set>
 
 #include "brokers/kafka/classify.h"
 #include "brokers/wire/chains.h"
@@ -14,9 +15,18 @@ namespace {
 // How long new topics are waited for, all of them together.
 constexpr Duration kPatience = std::chrono::seconds(1);
 
-// How long a partition is sure to remember a producer (producer.id.expiration.ms is a day unless
-// somebody changed it).
-constexpr Duration kRemembered = std::chrono::minutes(1);
+// How long a partition with not enough replicas is left alone, from the beginning of the round that
+// found out.
+constexpr Duration kRest = std::chrono::seconds(20);
+
+// How long nothing is heard before leaders are looked for.
+constexpr Duration kQuiet = std::chrono::seconds(3);
+
+// And how long at most.
+constexpr Duration kLeaderPatience = std::chrono::seconds(2);
+
+// How often a client that is given up is asked for what it has not sent.
+constexpr Duration kRecall = std::chrono::milliseconds(100);
 
 // How often batches are looked through for the bad message before everything else goes alone too.
 constexpr int kSearchesMax = 3;
@@ -28,12 +38,17 @@ OrderKey key_of(const Envelope& envelope) {
     return order_key(Order::key, envelope.topic, envelope.key, envelope.seq);
 }
 
+std::string name_of(const std::string& topic, std::int32_t partition) {
+    return "partition " + std::to_string(partition) + " of topic " + topic;
+}
+
 }  // namespace
 
 Burst::Burst(Parts parts)
     : parts_(parts),
       patience_(std::min(parts.deadline, SystemClock().now() + kPatience)),
-      states_(parts.envelopes.size(), State::open) {
+      states_(parts.envelopes.size(), State::open),
+      partitions_(parts.envelopes.size(), RD_KAFKA_PARTITION_UA) {
 }
 
 Result<void> Burst::make() {
@@ -62,7 +77,8 @@ Result<void> Burst::make() {
 Result<void> Burst::make_round(Mode mode) {
     begun_at_ = SystemClock().now();
     flying_keys_.clear();
-    ahead_.clear();
+    lanes_.begin(begun_at_);
+    took_any_ = false;
     last_topic_ = nullptr;
     doubt_.clear();
     const Result<Client*> ready = client(mode);
@@ -76,6 +92,7 @@ Result<void> Burst::make_round(Mode mode) {
     Result<void> sent = send_all(client, mode);
     Result<void> collected = collect(client);
     client.report_to({});
+    if (took_any_) parts_.clients.troubles.took(SystemClock().now());
     const bool is_over = !sent || !collected || client.is_fatal() || client.is_down();
     const std::string why = client.is_fatal() ? client.why() : std::string();
     // What is still flying goes with its client.
@@ -119,21 +136,34 @@ Result<Burst::Step> Burst::send(Client& client, Mode mode, std::size_t place) {
     if (!topic) return topic.error();
     if (*topic == nullptr) return Step::next;  // refused
     const std::int32_t partition = partition_of(**topic, envelope);
-    if (!is_single && !goes_ahead(**topic, partition)) return Step::next;
+    partitions_[place] = partition;
+    if (!takes(**topic, partition)) {
+        const std::string name = rd_kafka_topic_name((*topic)->handle.get());
+        if (!(*topic)->has_leader(partition)) note(name, partition, " has no leader", {});
+        hinder(place, name);
+        return Step::next;
+    }
+    if (!is_single && !lanes_.enter(**topic, partition, place)) return Step::next;
     return hand_over(client, {**topic, partition, envelope.key, place});
 }
 
 std::int32_t Burst::partition_of(Topic& topic, const Envelope& envelope) const {
     const std::int32_t count = topic.partition_count;
     if (!envelope.key.empty()) return parts_.writer.partition_of(envelope.key, count);
-    return next_partition(topic.spread, count, begun_at_, [](std::int32_t) { return true; });
+    return next_partition(topic.spread, count, begun_at_, [&](std::int32_t partition) {
+        return takes(topic, partition);
+    });
 }
 
-// Whether this message may go now: the partition knows the client, or this is the first one to it.
-bool Burst::goes_ahead(Topic& topic, std::int32_t partition) {
-    const MonoTime known_at = topic.acknowledged_at[static_cast<std::size_t>(partition)];
-    if (known_at > begun_at_ - kRemembered) return true;
-    return ahead_.try_emplace({topic.handle.get(), partition}, &topic).second;
+bool Burst::takes(const Topic& topic, std::int32_t partition) const {
+    if (!topic.has_leader(partition)) return false;
+    return !is_resting(topic.handle.get(), partition);
+}
+
+bool Burst::is_resting(const rd_kafka_topic_t* topic, std::int32_t partition) const {
+    const Troubles& troubles = parts_.clients.troubles;
+    if (troubles.empty()) return false;
+    return troubles.is_resting(rd_kafka_topic_name(topic), partition, begun_at_);
 }
 
 Result<Topic*> Burst::topic_of(Client& client, std::size_t place) {
@@ -160,7 +190,8 @@ Result<Burst::Step> Burst::hand_over(Client& client, const Client::Address& addr
     const bool copies = message.payload.data() != envelope.payload.data();
     rd_kafka_resp_err_t error = client.produce(address, message, copies);
     while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-        if (client.is_down() || wire::millis_left(parts_.deadline) == 0) return Step::stop;
+        const bool is_late = wire::millis_left(parts_.deadline) == 0;
+        if (is_late || client.is_down()) return Step::stop;
         client.poll(parts_.deadline);
         error = client.produce(address, message, copies);
     }
@@ -192,25 +223,77 @@ void Burst::refuse_topic(Client& client, std::size_t place, const std::string& r
     fail(place, Verdict::refused, refusal);
 }
 
+// Sends what has waited for the first message to its partition.
+Result<void> Burst::follow(Client& client) {
+    while (const std::optional<Lanes::Ready> ready = lanes_.take_ready()) {
+        for (const std::size_t place : ready->places) {
+            if (is_behind(place)) continue;
+            const std::string_view key = parts_.envelopes[place].key;
+            const Result<Step> step =
+                hand_over(client, {*ready->topic, ready->partition, key, place});
+            if (!step) return step.error();
+            if (*step == Step::stop) return {};
+        }
+    }
+    return {};
+}
+
 Result<void> Burst::collect(Client& client) {
-    bool is_stopped = false;
-    while (flying_ > 0) {
-        if (!is_stopped && client.is_fatal()) {
-            is_stopped = true;
-            client.purge();
-        }
-        client.poll(parts_.deadline);
-        const bool is_late = wire::millis_left(parts_.deadline) == 0;
-        if (!is_late && !client.is_down()) continue;
-        while (client.poll({})) {  // what had come before
-        }
+    while (true) {
+        const bool is_stopped = client.is_fatal();
+        if (is_stopped) client.purge();
+        if (Result<void> sent = is_stopped ? Result<void>() : follow(client); !sent) return sent;
         if (flying_ == 0) break;
-        return Error{
-            Remedy::wait,
-            client.is_down() ? client.why() : "no answer of Kafka before the deadline"};
+        if (Result<void> heard = wait(client); !heard) return heard;
     }
     for (auto& [name, refusal] : refused_topics_) client.forget(name);
     return {};
+}
+
+// Waits for news. Error: none will come.
+Result<void> Burst::wait(Client& client) {
+    const std::size_t flying = flying_;
+    const bool is_stopped = client.is_fatal();
+    const MonoTime quiet_at = SystemClock().now() + (is_stopped ? kRecall : kQuiet);
+    bool is_quiet = false;
+    do {
+        is_quiet = !client.poll(std::min(parts_.deadline, quiet_at));
+    } while (flying_ == flying && !is_quiet && !is_over(client) && !client.is_fatal());
+    if (!is_over(client)) {
+        if (is_quiet && !is_stopped) look_for_leaders(client);
+        return {};
+    }
+    while (client.poll({})) {  // what had come before
+    }
+    if (flying_ == 0) return {};
+    return Error{Remedy::wait, client.is_down() ? client.why() : silence()};
+}
+
+bool Burst::is_over(const Client& client) const {
+    return client.is_down() || wire::millis_left(parts_.deadline) == 0;
+}
+
+// The library would wait for a lost leader as long as we do.
+void Burst::look_for_leaders(Client& client) {
+    const Deadline deadline = std::min(parts_.deadline, SystemClock().now() + kLeaderPatience);
+    std::set<std::pair<std::string, std::int32_t>> asked;
+    for (std::size_t place = 0; place < states_.size(); ++place) {
+        if (states_[place] != State::flying) continue;
+        const std::string& name = parts_.writer.topic_of(parts_.envelopes[place]);
+        const std::int32_t partition = partitions_[place];
+        if (!asked.emplace(name, partition).second) continue;
+        if (client.has_leader(name, partition, deadline)) continue;
+        note(name, partition, " has no leader", kRest);
+        client.give_up("a leader is lost");
+    }
+}
+
+// Whose answer is missing.
+std::string Burst::silence() const {
+    const auto silent = std::find(states_.begin(), states_.end(), State::flying);
+    const auto place = static_cast<std::size_t>(silent - states_.begin());
+    return "no answer of Kafka before the deadline for " +
+           name_of(parts_.writer.topic_of(parts_.envelopes[place]), partitions_[place]);
 }
 
 void Burst::take(const rd_kafka_message_t& message, Mode mode) {
@@ -219,17 +302,20 @@ void Burst::take(const rd_kafka_message_t& message, Mode mode) {
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return take_failure(message, mode);
     states_[place] = State::done;
     parts_.answers[place].verdict = Verdict::acknowledged;
-    if (ahead_.empty()) return;
-    const auto first = ahead_.find({message.rkt, message.partition});
-    if (first == ahead_.end()) return;
-    const auto partition = static_cast<std::size_t>(message.partition);
-    std::vector<MonoTime>& known = first->second->acknowledged_at;
-    if (partition < known.size()) known[partition] = begun_at_;  // else it was forgotten meanwhile
+    took_any_ = true;
+    lanes_.acknowledge(message.rkt, message.partition);
+    Troubles& troubles = parts_.clients.troubles;
+    if (!troubles.empty()) troubles.forget(rd_kafka_topic_name(message.rkt), message.partition);
 }
 
 void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {
     const auto place = reinterpret_cast<std::size_t>(message._private);
     const std::string reason = rd_kafka_err2str(message.err);
+    // Taken back from a partition that has lost its leader.
+    const bool is_back = message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE;
+    if (is_back && is_resting(message.rkt, message.partition)) {
+        return hinder(place, rd_kafka_topic_name(message.rkt));
+    }
     switch (meaning_of(message.err, rd_kafka_message_status(&message))) {
         case Meaning::messages:
             states_[place] = State::suspect;
@@ -241,6 +327,12 @@ void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {
             fail(place, Verdict::refused, refused_topics_[name]);
             break;
         }
+        case Meaning::partition: {
+            const std::string name = rd_kafka_topic_name(message.rkt);
+            note(name, message.partition, ": " + reason, kRest);
+            hinder(place, name);
+            break;
+        }
         case Meaning::unsent:
             states_[place] = mode == Mode::alone ? State::suspect : State::open;
             break;
@@ -250,6 +342,31 @@ void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {
             failed_keys_.insert(key_of(parts_.envelopes[place]));
             doubt_ = reason;
             break;
+    }
+}
+
+// The partition takes nothing, and is left alone for so long.
+void Burst::note(
+    const std::string& topic,
+    std::int32_t partition,
+    std::string_view what,
+    Duration rest
+) {
+    const std::string reason = name_of(topic, partition) + std::string(what);
+    parts_.clients.troubles.note(topic, partition, reason, begun_at_, rest);
+}
+
+void Burst::hinder(std::size_t place, const std::string& topic) {
+    fail(place, Verdict::refused, parts_.clients.troubles.reason(topic, partitions_[place]));
+    hindered_.push_back(place);
+}
+
+// Where no partition took anything, the cluster is away and nobody is charged.
+void Burst::judge_hindered() {
+    for (const std::size_t place : hindered_) {
+        const std::string& topic = parts_.writer.topic_of(parts_.envelopes[place]);
+        if (parts_.clients.troubles.is_own(topic, partitions_[place])) continue;
+        parts_.answers[place].verdict = Verdict::unanswered;
     }
 }
 
@@ -287,6 +404,7 @@ std::size_t Burst::count(State state) const {
 }
 
 void Burst::leave(std::string_view reason) {
+    judge_hindered();
     for (std::size_t place = 0; place < states_.size(); ++place) {
         Answer& answer = parts_.answers[place];
         if (answer.verdict != Verdict::unanswered || !answer.reason.empty()) continue;

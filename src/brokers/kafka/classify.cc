@@ -19,11 +19,22 @@ Meaning meaning_of(rd_kafka_resp_err_t error, rd_kafka_msg_status_t status) {
         case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
         case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
             return Meaning::topic;
+        case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+        case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+        case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
+            return Meaning::partition;
         default:
             break;
     }
     const bool is_unsent = status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
     return is_unsent ? Meaning::unsent : Meaning::unknown;
+}
+
+bool leaves_gap(rd_kafka_resp_err_t error) {
+    const Meaning meaning = meaning_of(error, RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED);
+    if (meaning == Meaning::topic || meaning == Meaning::messages) return false;
+    return error > RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR__TRANSPORT ||
+           error == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT;
 }
 
 }  // namespace outrider::kafka

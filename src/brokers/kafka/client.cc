@@ -14,9 +14,13 @@ namespace {
 using std::chrono::milliseconds;
 using Conf = std::unique_ptr<rd_kafka_conf_t, Destroy<rd_kafka_conf_t, rd_kafka_conf_destroy>>;
 using Event = std::unique_ptr<rd_kafka_event_t, Destroy<rd_kafka_event_t, rd_kafka_event_destroy>>;
+using Producer = std::unique_ptr<rd_kafka_t, Destroy<rd_kafka_t, rd_kafka_destroy>>;
 
 // Kafka's clients look for new partitions every five minutes.
 constexpr Duration kTopicAge = std::chrono::minutes(5);
+
+// And how long it takes at least until one that lacks leaders is asked for again.
+constexpr Duration kTopicAgeWithoutLeaders = std::chrono::seconds(1);
 
 // How long between two looks for a topic that is being created.
 constexpr Duration kLook = milliseconds(50);
@@ -58,6 +62,10 @@ void add_mode(std::vector<Setting>& settings, Mode mode, std::size_t batch_bytes
     if (mode == Mode::together) {
         settings.emplace_back("enable.idempotence", "true");
         settings.emplace_back("enable.gapless.guarantee", "true");
+        // Five seconds for a partition that has not enough replicas, then its messages are refused
+        // (newer libraries: up to 20). What has another leader is not counted.
+        settings.emplace_back("message.send.max.retries", "20");
+        settings.emplace_back("retry.backoff.ms", "250");
     } else {
         settings.emplace_back("batch.num.messages", "1");
         settings.emplace_back("message.send.max.retries", "0");
@@ -101,21 +109,45 @@ std::string known_fault(const KafkaOptions& options, std::string_view trouble) {
            rd_kafka_version_str() + ")";
 }
 
+std::vector<std::int32_t> leaders_in(const rd_kafka_metadata_topic_t& topic) {
+    std::vector<std::int32_t> leaders(static_cast<std::size_t>(topic.partition_cnt), -1);
+    for (int i = 0; i < topic.partition_cnt; ++i) {
+        const rd_kafka_metadata_partition_t& partition = topic.partitions[i];
+        if (partition.id < 0 || partition.id >= topic.partition_cnt) continue;
+        leaders[static_cast<std::size_t>(partition.id)] = partition.leader;
+    }
+    return leaders;
+}
+
+// Called by the library's thread that has just heard of a failure, before it sends anything more.
+// The library itself stops only at errors that are not tried again; after one that was tried too
+// often it would give what follows a new number, and the broker would take it behind the gap.
+rd_kafka_resp_err_t stop_at_gap(rd_kafka_t* client, rd_kafka_message_t* message, void* /*none*/) {
+    if (leaves_gap(message->err)) {
+        const char* reason = rd_kafka_err2str(message->err);
+        rd_kafka_test_fatal_error(client, RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE, reason);
+    }
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+rd_kafka_resp_err_t watch_gaps(
+    rd_kafka_t* client,
+    const rd_kafka_conf_t* /*conf*/,
+    void* /*none*/,
+    char* /*complaint*/,
+    std::size_t /*size*/
+) {
+    return rd_kafka_interceptor_add_on_acknowledgement(client, "outrider", stop_at_gap, nullptr);
+}
+
 // The library would write to standard error; what matters comes as an event too.
 void ignore_log(const rd_kafka_t* /*client*/, int /*level*/, const char* /*part*/, const char*) {
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Client>> Client::open(
-    const KafkaOptions& options,
-    Mode mode,
-    std::size_t batch_bytes
-) {
-    if (Result<void> good = wire::check_files(options); !good) return good.error();
+Result<Conf> conf_of(const std::vector<Setting>& settings) {
     std::array<char, 512> complaint{};
     Conf conf(rd_kafka_conf_new());
-    for (const auto& [name, value] : settings_of(options, mode, batch_bytes)) {
+    for (const auto& [name, value] : settings) {
         const auto set =
             rd_kafka_conf_set(conf.get(), name, value.c_str(), complaint.data(), complaint.size());
         // The library quotes values in its complaints.
@@ -127,12 +159,58 @@ Result<std::unique_ptr<Client>> Client::open(
     rd_kafka_conf_set_events(
         conf.get(), RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
     );
-    Handle handle(rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), complaint.data(), complaint.size()));
-    if (!handle) {
-        return Error{Remedy::correct, wire::without_secret(complaint.data(), options.password)};
+    return conf;
+}
+
+Result<Producer> make_producer(
+    const KafkaOptions& options,
+    const std::vector<Setting>& settings,
+    bool is_watched
+) {
+    Result<Conf> conf = conf_of(settings);
+    if (!conf) return conf.error();
+    if (is_watched) {
+        rd_kafka_conf_interceptor_add_on_new(conf->get(), "outrider", watch_gaps, nullptr);
     }
-    static_cast<void>(conf.release());  // it belongs to the client now
-    return std::unique_ptr<Client>(new Client(options, std::move(handle)));
+    std::array<char, 512> complaint{};
+    Producer producer(
+        rd_kafka_new(RD_KAFKA_PRODUCER, conf->get(), complaint.data(), complaint.size())
+    );
+    // It belongs to the client now. Where there is none the library (2.0) has freed the
+    // interceptors of these settings and would do so again: see try_out.
+    if (producer || is_watched) static_cast<void>(conf->release());
+    if (producer) return producer;
+    return Error{Remedy::correct, wire::without_secret(complaint.data(), options.password)};
+}
+
+// Whether certificates and logins are such that the library makes a client; this one knows no
+// broker, and nobody watches it.
+Result<Producer> try_out(const KafkaOptions& options, std::vector<Setting> settings) {
+    if (!options.tls && options.user.empty()) return Producer();
+    settings.emplace_back("bootstrap.servers", "");
+    return make_producer(options, settings, false);
+}
+
+}  // namespace
+
+bool Topic::lacks_leaders() const {
+    return std::any_of(leaders.begin(), leaders.end(), [](std::int32_t id) { return id < 0; });
+}
+
+Result<std::unique_ptr<Client>> Client::open(
+    const KafkaOptions& options,
+    Mode mode,
+    std::size_t batch_bytes
+) {
+    if (Result<void> good = wire::check_files(options); !good) return good.error();
+    const std::vector<Setting> settings = settings_of(options, mode, batch_bytes);
+    const bool is_watched = mode == Mode::together;
+    if (is_watched) {
+        if (const Result<Producer> tried = try_out(options, settings); !tried) return tried.error();
+    }
+    Result<Producer> made = make_producer(options, settings, is_watched);
+    if (!made) return made.error();
+    return std::unique_ptr<Client>(new Client(options, std::move(made).value()));
 }
 
 Client::Client(const KafkaOptions& options, Handle handle)
@@ -175,7 +253,8 @@ Result<Topic*> Client::topic(
     const auto [found, is_new] = topics_.try_emplace(name);
     Topic& topic = found->second;
     const MonoTime now = SystemClock().now();
-    if (topic.partition_count > 0 && now - topic.asked_at < kTopicAge) return &topic;
+    const Duration age = topic.lacks_leaders() ? kTopicAgeWithoutLeaders : kTopicAge;
+    if (topic.partition_count > 0 && now - topic.asked_at < age) return &topic;
     if (!topic.handle) topic.handle.reset(rd_kafka_topic_new(handle_.get(), name.c_str(), nullptr));
     if (!topic.handle) {
         refusal = "librdkafka does not take the topic " + name;
@@ -206,10 +285,10 @@ rd_kafka_resp_err_t Client::ask(Topic& topic, Deadline deadline) {
     const rd_kafka_metadata_topic_t& found = metadata->topics[0];
     const rd_kafka_resp_err_t error = found.err;
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        const auto count = static_cast<std::size_t>(found.partition_cnt);
         topic.partition_count = found.partition_cnt;
-        topic.acknowledged_at.resize(
-            static_cast<std::size_t>(found.partition_cnt), MonoTime::min()
-        );
+        topic.acknowledged_at.resize(count, MonoTime::min());
+        topic.leaders = leaders_in(found);
     }
     rd_kafka_metadata_destroy(metadata);
     return error;
@@ -219,10 +298,18 @@ rd_kafka_resp_err_t Client::ask_patiently(Topic& topic, Deadline deadline, Deadl
     while (true) {
         const rd_kafka_resp_err_t error = ask(topic, deadline);
         const bool may_come = error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
-                              error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+                              error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+                              (error == RD_KAFKA_RESP_ERR_NO_ERROR && topic.lacks_leaders());
         if (!may_come || wire::millis_left(patience) == 0) return error;
         poll(std::min(patience, SystemClock().now() + kLook));
     }
+}
+
+bool Client::has_leader(const std::string& name, std::int32_t partition, Deadline deadline) {
+    const auto found = topics_.find(name);
+    if (found == topics_.end()) return true;
+    const rd_kafka_resp_err_t error = ask(found->second, deadline);
+    return error != RD_KAFKA_RESP_ERR_NO_ERROR || found->second.has_leader(partition);
 }
 
 void Client::forget(const std::string& name) {
@@ -297,6 +384,10 @@ void Client::note(rd_kafka_event_t* event) {
 
 void Client::purge() {
     rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_NON_BLOCKING);
+}
+
+void Client::give_up(const std::string& reason) {
+    rd_kafka_test_fatal_error(handle_.get(), RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE, reason.c_str());
 }
 
 bool Client::is_fatal() const {

@@ -30,10 +30,19 @@ struct Topic {
     std::int32_t partition_count = 0;
     MonoTime asked_at;
 
+    // The broker that leads each partition; below 0: none.
+    std::vector<std::int32_t> leaders;
+
     // When each partition last acknowledged something of this client; see Burst for why.
     std::vector<MonoTime> acknowledged_at;
 
     Spread spread;
+
+    [[nodiscard]] bool has_leader(std::int32_t partition) const {
+        const auto place = static_cast<std::size_t>(partition);
+        return place < leaders.size() && leaders[place] >= 0;
+    }
+    [[nodiscard]] bool lacks_leaders() const;
 };
 
 // How a client sends.
@@ -77,6 +86,14 @@ public:
         std::string& refusal
     );
 
+    // Asks who leads the partitions of a topic that is known. Whether that one has a leader; true
+    // where nobody can say.
+    [[nodiscard]] bool has_leader(
+        const std::string& name,
+        std::int32_t partition,
+        Deadline deadline
+    );
+
     // It is to be asked for again.
     void forget(const std::string& name);
 
@@ -109,6 +126,9 @@ public:
 
     // What was produced and is not sent yet is reported as unsent.
     void purge();
+
+    // From now on it sends nothing, and is_fatal.
+    void give_up(const std::string& reason);
 
     // No broker can be reached any more; why() says what was the last to go wrong.
     [[nodiscard]] bool is_down() const { return is_down_; }

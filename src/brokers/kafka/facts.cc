@@ -57,6 +57,22 @@ std::string name_of(const Client& client, Deadline deadline) {
     return name;
 }
 
+// How many partitions have no leader, and which is the first; empty: all have one.
+std::string leaderless_in(const rd_kafka_metadata_t& metadata) {
+    std::size_t count = 0;
+    std::string first;
+    for (int t = 0; t < metadata.topic_cnt; ++t) {
+        const rd_kafka_metadata_topic_t& topic = metadata.topics[t];
+        for (int p = 0; p < topic.partition_cnt; ++p) {
+            if (topic.partitions[p].leader >= 0 || ++count > 1) continue;
+            first = std::to_string(topic.partitions[p].id) + " of topic " + topic.topic;
+        }
+    }
+    if (count == 0) return {};
+    const std::string others = count == 1 ? "" : " and " + std::to_string(count - 1) + " more";
+    return "; partition " + first + others + " without a leader";
+}
+
 }  // namespace
 
 std::string durability_of(const std::string& replicas, const std::string& in_sync_min) {
@@ -73,15 +89,16 @@ std::string durability_of(const std::string& replicas, const std::string& in_syn
 Result<BrokerFacts> describe_cluster(const Client& client, Deadline deadline) {
     const rd_kafka_metadata_t* metadata = nullptr;
     const rd_kafka_resp_err_t error =
-        rd_kafka_metadata(client.get(), 0, nullptr, &metadata, wire::millis_left(deadline));
+        rd_kafka_metadata(client.get(), 1, nullptr, &metadata, wire::millis_left(deadline));
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Error{Remedy::wait, rd_kafka_err2str(error)};
     const int brokers = metadata->broker_cnt;
     const std::int32_t broker = metadata->orig_broker_id;
+    const std::string leaderless = leaderless_in(*metadata);
     rd_kafka_metadata_destroy(metadata);
     BrokerFacts facts;
     facts.server = "Kafka, cluster " + name_of(client, deadline) + ", " + std::to_string(brokers) +
                    (brokers == 1 ? " broker" : " brokers") + " (by librdkafka " +
-                   rd_kafka_version_str() + ")";
+                   rd_kafka_version_str() + ")" + leaderless;
     const Settings settings = settings_of(client, broker, deadline);
     const auto find = [&](const char* name) {
         const auto found = settings.find(name);
