@@ -2,6 +2,7 @@
 
 #include "brokers/kafka/broker.h"
 #include "brokers/kafka/classify.h"
+#include "brokers/kafka/client.h"
 #include "brokers/kafka/facts.h"
 #include "brokers/kafka/options.h"
 #include "brokers/kafka/spread.h"
@@ -119,6 +120,14 @@ TEST(KafkaMeaning, KnowsWhatLeavesAGap) {
     EXPECT_FALSE(leaves_gap(RD_KAFKA_RESP_ERR_NO_ERROR));
     EXPECT_FALSE(leaves_gap(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
     EXPECT_FALSE(leaves_gap(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC));
+}
+
+TEST(KafkaSilence, IsAThirdOfABurst) {
+    using std::chrono::seconds;
+    EXPECT_EQ(kafka::silence_max(seconds(30)), seconds(10));
+    EXPECT_EQ(kafka::silence_max(seconds(1)), seconds(3));
+    EXPECT_EQ(kafka::silence_max(seconds(-1)), seconds(3));
+    EXPECT_EQ(kafka::silence_max(seconds(600)), seconds(20));
 }
 
 TEST(KafkaSpread, StaysForManyMessagesAndThenGoesOn) {

@@ -40,7 +40,7 @@ public:
         look_after_client();
         if (!clients_.together) {
             Result<std::unique_ptr<Client>> opened =
-                Client::open(options_, Mode::together, clients_.batch_bytes);
+                Client::open(options_, Mode::together, clients_.batch_bytes, deadline);
             if (!opened) return opened.error();
             clients_.together = std::move(opened).value();
         }

@@ -108,7 +108,7 @@ Result<Client*> Burst::client(Mode mode) {
     auto& place = mode == Mode::together ? parts_.clients.together : parts_.clients.alone;
     if (place) return place.get();
     Result<std::unique_ptr<Client>> opened =
-        Client::open(parts_.options, mode, parts_.clients.batch_bytes);
+        Client::open(parts_.options, mode, parts_.clients.batch_bytes, parts_.deadline);
     if (!opened) return opened.error();
     if (Result<void> connected = (*opened)->connect(parts_.deadline); !connected) {
         return connected.error();

@@ -57,6 +57,14 @@ void add_security(std::vector<Setting>& settings, const KafkaOptions& options) {
     }
 }
 
+// A node that is frozen, or cut off, takes connections no more than requests.
+void add_silence(std::vector<Setting>& settings, Deadline deadline) {
+    const Duration silence = silence_max(deadline - SystemClock().now());
+    const std::string millis = std::to_string(std::chrono::ceil<milliseconds>(silence).count());
+    settings.emplace_back("socket.timeout.ms", millis);
+    settings.emplace_back("socket.connection.setup.timeout.ms", millis);
+}
+
 void add_mode(std::vector<Setting>& settings, Mode mode, std::size_t batch_bytes) {
     settings.emplace_back("batch.size", std::to_string(batch_bytes));
     if (mode == Mode::together) {
@@ -197,13 +205,21 @@ bool Topic::lacks_leaders() const {
     return std::any_of(leaders.begin(), leaders.end(), [](std::int32_t id) { return id < 0; });
 }
 
+Duration silence_max(Duration burst) {
+    constexpr Duration kLeast = std::chrono::seconds(3);
+    constexpr Duration kMost = std::chrono::seconds(20);
+    return std::clamp(burst / 3, kLeast, kMost);
+}
+
 Result<std::unique_ptr<Client>> Client::open(
     const KafkaOptions& options,
     Mode mode,
-    std::size_t batch_bytes
+    std::size_t batch_bytes,
+    Deadline deadline
 ) {
     if (Result<void> good = wire::check_files(options); !good) return good.error();
-    const std::vector<Setting> settings = settings_of(options, mode, batch_bytes);
+    std::vector<Setting> settings = settings_of(options, mode, batch_bytes);
+    add_silence(settings, deadline);
     const bool is_watched = mode == Mode::together;
     if (is_watched) {
         if (const Result<Producer> tried = try_out(options, settings); !tried) return tried.error();

@@ -56,17 +56,23 @@ enum class Mode : std::uint8_t {
     alone,
 };
 
+// How long one broker may be silent before it is left and others are asked, where a burst has so
+// much time: short enough to go on elsewhere within the burst. Pure.
+[[nodiscard]] Duration silence_max(Duration burst);
+
 // A producer of librdkafka with threads and connections of its own. Everything it has to say comes
 // through poll(). The destructor ends it: what was not acknowledged by then is not sent any more.
 // One thread at a time.
 class Client {
 public:
     // Connects in the background. Error: the options do not fit, e.g. a file that is not there.
-    // Batches of several messages have at most `batch_bytes`.
+    // Batches of several messages have at most `batch_bytes`. `deadline`: that of the first burst,
+    // by which its silence_max is reckoned.
     [[nodiscard]] static Result<std::unique_ptr<Client>> open(
         const KafkaOptions& options,
         Mode mode,
-        std::size_t batch_bytes
+        std::size_t batch_bytes,
+        Deadline deadline
     );
     ~Client();
     Client(const Client&) = delete;
