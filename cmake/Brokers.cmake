@@ -59,7 +59,7 @@ endif()
 outrider_broker(
     kafka "Apache Kafka (librdkafka)"
     NEEDS RDKAFKA_FOUND
-    SOURCES broker.cc burst.cc classify.cc client.cc facts.cc lanes.cc options.cc troubles.cc writer.cc
+    SOURCES broker.cc burst.cc classify.cc client.cc facts.cc lanes.cc options.cc producer.cc troubles.cc writer.cc
     LIBRARIES PkgConfig::RDKAFKA
 )
 

@@ -2,9 +2,9 @@
 
 #include "brokers/kafka/broker.h"
 #include "brokers/kafka/classify.h"
-#include "brokers/kafka/client.h"
 #include "brokers/kafka/facts.h"
 #include "brokers/kafka/options.h"
+#include "brokers/kafka/producer.h"
 #include "brokers/kafka/spread.h"
 #include "brokers/kafka/troubles.h"
 #include "brokers/kafka/writer.h"

@@ -10,16 +10,12 @@
 #include <librdkafka/rdkafka.h>
 
 #include "brokers/kafka/options.h"
+#include "brokers/kafka/producer.h"
 #include "brokers/kafka/spread.h"
 #include "brokers/wire/encoder.h"
 #include "core/batch.h"
 
 namespace outrider::kafka {
-
-template <class T, void (*destroy)(T*)>
-struct Destroy {
-    void operator()(T* object) const { destroy(object); }
-};
 
 // A topic as one client knows it.
 struct Topic {
@@ -44,21 +40,6 @@ struct Topic {
     }
     [[nodiscard]] bool lacks_leaders() const;
 };
-
-// How a client sends.
-enum class Mode : std::uint8_t {
-    // As many messages together as fit. Idempotent: retries of the library neither repeat nor
-    // reorder, and after a failure that leaves a gap the client sends nothing more (is_fatal).
-    together,
-
-    // Each message in a request of its own, tried once, so that an error is about that message and
-    // nobody else. Order is not kept.
-    alone,
-};
-
-// How long one broker may be silent before it is left and others are asked, where a burst has so
-// much time: short enough to go on elsewhere within the burst. Pure.
-[[nodiscard]] Duration silence_max(Duration burst);
 
 // A producer of librdkafka with threads and connections of its own. Everything it has to say comes
 // through poll(). The destructor ends it: what was not acknowledged by then is not sent any more.
@@ -144,11 +125,10 @@ public:
     [[nodiscard]] rd_kafka_t* get() const { return handle_.get(); }
 
 private:
-    using Handle = std::unique_ptr<rd_kafka_t, Destroy<rd_kafka_t, rd_kafka_destroy>>;
     using Queue =
         std::unique_ptr<rd_kafka_queue_t, Destroy<rd_kafka_queue_t, rd_kafka_queue_destroy>>;
 
-    Client(const KafkaOptions& options, Handle handle);
+    Client(const KafkaOptions& options, Producer handle);
 
     [[nodiscard]] rd_kafka_resp_err_t ask(Topic& topic, Deadline deadline);
     [[nodiscard]] rd_kafka_resp_err_t ask_patiently(
@@ -159,7 +139,7 @@ private:
     void note(rd_kafka_event_t* event);
 
     const KafkaOptions& options_;
-    Handle handle_;
+    Producer handle_;
     Queue queue_;
     std::map<std::string, Topic, std::less<>> topics_;
     Report report_;
