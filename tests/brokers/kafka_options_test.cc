@@ -110,6 +110,8 @@ TEST(KafkaMeaning, NeverTakesSilenceForAnAnswer) {
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, kNo), Meaning::topic);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, kNo), Meaning::topic);
     EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, kNo), Meaning::topic);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__DESTROY, kNo), Meaning::topic);
+    EXPECT_EQ(meaning_of(RD_KAFKA_RESP_ERR__DESTROY, kMaybe), Meaning::unknown);
 }
 
 TEST(KafkaMeaning, KnowsWhatLeavesAGap) {

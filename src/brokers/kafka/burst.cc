@@ -68,7 +68,7 @@ Result<void> Burst::make() {
         }
         if (is_cleared && ++searches == kSearchesMax) suspect_all();
         if (count(State::open) == open && count(State::suspect) == suspects) {
-            return Error{Remedy::wait, "Kafka takes nothing: " + doubt_};
+            return Error{Remedy::wait, "Kafka takes nothing: " + (doubt_.empty() ? back_ : doubt_)};
         }
     }
     return {};
@@ -323,7 +323,8 @@ void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {
             break;
         case Meaning::topic: {
             const std::string name = rd_kafka_topic_name(message.rkt);
-            refused_topics_[name] = "topic " + name + ": " + reason;
+            const bool is_gone = message.err == RD_KAFKA_RESP_ERR__DESTROY;
+            refused_topics_[name] = "topic " + name + ": " + (is_gone ? "it is gone" : reason);
             fail(place, Verdict::refused, refused_topics_[name]);
             break;
         }
@@ -334,6 +335,7 @@ void Burst::take_failure(const rd_kafka_message_t& message, Mode mode) {
             break;
         }
         case Meaning::unsent:
+            back_ = reason;
             states_[place] = mode == Mode::alone ? State::suspect : State::open;
             break;
         case Meaning::unknown:

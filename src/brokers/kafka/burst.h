@@ -120,6 +120,7 @@ private:
     std::size_t flying_ = 0;
     bool took_any_ = false;
     std::string doubt_;  // why somebody may have arrived or not; empty: nobody
+    std::string back_;   // why a message came back unsent, the last time
 };
 
 }  // namespace outrider::kafka

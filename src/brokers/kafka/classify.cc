@@ -27,6 +27,9 @@ Meaning meaning_of(rd_kafka_resp_err_t error, rd_kafka_msg_status_t status) {
             break;
     }
     const bool is_unsent = status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+    // The library has dropped the partition, since the topic is gone: it says so of what was not
+    // sent.
+    if (error == RD_KAFKA_RESP_ERR__DESTROY && is_unsent) return Meaning::topic;
     return is_unsent ? Meaning::unsent : Meaning::unknown;
 }
 
