@@ -3,6 +3,8 @@
 #include <memory_resource>
 #include <unordered_set>
 
+#include "outrider/destination.h"
+
 #include "core/batch.h"
 #include "core/result.h"
 #include "core/topics.h"
