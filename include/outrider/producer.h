@@ -41,7 +41,7 @@ struct Sent {
 class Producer {
 public:
     // Throws Failure if the broker's settings make no sense. The broker need not be there yet.
-    explicit Producer(std::shared_ptr<BrokerDriver> broker, ProducerOptions options = {});
+    explicit Producer(std::shared_ptr<BrokerDriver> broker, const ProducerOptions& options = {});
     ~Producer();
     Producer(const Producer&) = delete;
     Producer& operator=(const Producer&) = delete;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <span>
@@ -21,10 +23,10 @@ namespace outrider {
 class Handled {
 public:
     // A message from the log, and its copy among the parked ones.
-    using Name = std::pair<MessageId, bool>;
+    using Name = std::pair<std::array<std::uint8_t, 16>, bool>;
 
     [[nodiscard]] static Name name_of(const Envelope& envelope) {
-        return {envelope.id, envelope.parked};
+        return {envelope.id.bytes(), envelope.parked};
     }
 
     [[nodiscard]] bool contains(const Envelope& envelope, MonoTime now) {

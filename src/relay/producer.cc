@@ -185,7 +185,7 @@ private:
     bool busy_ = false;
 };
 
-Producer::Producer(std::shared_ptr<BrokerDriver> broker, ProducerOptions options)
+Producer::Producer(std::shared_ptr<BrokerDriver> broker, const ProducerOptions& options)
     : desk_(std::make_unique<Desk>(std::move(broker), options)) {
 }
 

@@ -23,7 +23,7 @@ class SqliteSession final : public UnitSession {
 public:
     SqliteSession(sqlite3* database, EnqueueOptions options)
         : database_(database),
-          options_(options) {}
+          options_(std::move(options)) {}
 
     void commit(std::span<const Message> messages) override {
         if (sqlite3_get_autocommit(database_) != 0) {
