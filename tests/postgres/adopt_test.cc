@@ -61,13 +61,22 @@ void live(const PostgresLog& log) {
     insert(session, "k0", "pending");
 }
 
+// A log that has lived, and its dump in another cluster.
+struct Moved {
+    Moved() {
+        live(log);
+        PostgresServer::shared().dump(log.conninfo, copy.conninfo);
+    }
+    PostgresLog log;
+    PostgresLog copy{log, elsewhere().create_database()};
+    PostgresSession session{copy.conninfo};
+};
+
 TEST(PostgresAdopt, ARestoredDumpIsRefusedUntilAdoptedAndThenLosesAndRepeatsNothing) {
-    const PostgresLog log;
-    live(log);
-    PostgresLog copy(log, elsewhere().create_database());
-    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
+    const Moved moved;
+    const PostgresLog& copy = moved.copy;
+    const PostgresSession& session = moved.session;
     expect_refused(copy, "another cluster");
-    const PostgresSession session(copy.conninfo);
     insert(session, "k0", "written before it was adopted");
 
     const Result<Adoption> adoption = copy.admin()->adopt(false);
@@ -110,12 +119,10 @@ TEST(PostgresAdopt, KeepsTheOrderOfAKey) {
 }
 
 TEST(PostgresAdopt, GoesOnThroughRotationAndTruncation) {
-    const PostgresLog log;
-    live(log);
-    PostgresLog copy(log, elsewhere().create_database());
-    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
+    const Moved moved;
+    const PostgresLog& copy = moved.copy;
+    const PostgresSession& session = moved.session;
     ASSERT_TRUE(copy.admin()->adopt(false));
-    const PostgresSession session(copy.conninfo);
     const auto all = copy.open(everything());
     const auto slow = copy.open(everything("slow"));
     std::uint64_t emptied = 0;
@@ -136,11 +143,9 @@ TEST(PostgresAdopt, GoesOnThroughRotationAndTruncation) {
 
 // A dump takes rows as they were when it began, and registers as they are when it comes to them.
 TEST(PostgresAdopt, ARotationInTheMiddleOfADumpLosesNothing) {
-    const PostgresLog log;
-    live(log);
-    PostgresLog copy(log, elsewhere().create_database());
-    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
-    const PostgresSession session(copy.conninfo);
+    const Moved moved;
+    const PostgresLog& copy = moved.copy;
+    const PostgresSession& session = moved.session;
     session.run("select setval('outrider.active', 2)");
     insert(session, "a", "before");
     ASSERT_TRUE(copy.admin()->adopt(std::nullopt));
@@ -157,11 +162,9 @@ TEST(PostgresAdopt, ARotationInTheMiddleOfADumpLosesNothing) {
 
 // A logical replica has the rows, and not the sequences.
 TEST(PostgresAdopt, RegistersThatDidNotComeAlongAreSetAgain) {
-    const PostgresLog log;
-    live(log);
-    PostgresLog copy(log, elsewhere().create_database());
-    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
-    const PostgresSession session(copy.conninfo);
+    const Moved moved;
+    const PostgresLog& copy = moved.copy;
+    const PostgresSession& session = moved.session;
     for (const std::string name : {"seq", "active", "bell"}) {
         session.run("alter sequence outrider." + name + " restart");
     }
@@ -174,11 +177,9 @@ TEST(PostgresAdopt, RegistersThatDidNotComeAlongAreSetAgain) {
 }
 
 TEST(PostgresAdopt, ALogInAnotherEncodingIsRefusedIfItsOrderIsAnotherThere) {
-    const PostgresLog log;
-    live(log);
-    PostgresLog copy(log, elsewhere().create_database());
-    PostgresServer::shared().dump(log.conninfo, copy.conninfo);
-    const PostgresSession session(copy.conninfo);
+    const Moved moved;
+    const PostgresLog& copy = moved.copy;
+    const PostgresSession& session = moved.session;
     session.run("update outrider.setting set encoding = 'LATIN1'");
     session.run("begin");
     insert(session, "Zo\xc3\xa9", "x");
