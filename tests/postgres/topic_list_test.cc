@@ -1,4 +1,5 @@
 #include <atomic>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -7,6 +8,7 @@
 #include "outrider/relay.h"
 
 #include "postgres/log.h"
+#include "postgres/short_cut.h"
 
 // A destination's list of topics lives in the database: a rolling deployment passes over no row.
 
@@ -127,6 +129,19 @@ TEST(PostgresTopicList, AnIdleRelayNoticesThatItsDestinationWasForgotten) {
     EXPECT_EQ(claimed.error().remedy, Remedy::yield);
     session.run("select outrider.enqueue('t', 'after')");
     EXPECT_EQ(take_all(*log.open(everything())), Payloads{"after"});
+}
+
+// Its server ends a session when it comes to it: an operator who stopped the relay need not know.
+TEST(PostgresTopicList, ADestinationIsForgottenWhenItsRelayIsAboutToLeave) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    auto store = log.open(everything());
+    auto forgotten = std::async(std::launch::async, [&log] { return log.admin()->forget("all"); });
+    short_cut::wait_for_waiter(session);
+    store.reset();
+    const Result<bool> done = forgotten.get();
+    ASSERT_TRUE(done) << done.error().text;
+    EXPECT_TRUE(*done);
 }
 
 }  // namespace

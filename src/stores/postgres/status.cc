@@ -173,15 +173,13 @@ Result<bool> lock_all_lanes(
 ) {
     Result<std::string> locks = lane_locks(connection, names, destination);
     if (!locks) return locks.error();
-    const Result<bool> served = is_served(connection, names, destination);
-    if (!served) return served.error();
-    if (*served) return false;
     const Result<Rows> taken = connection.run(
-        "select bool_and(pg_try_advisory_xact_lock(l)) from unnest($1::bigint[]) l",
-        Parameters().add(std::string_view(*locks))
+        std::string(sql::lock_all_lanes),
+        Parameters().add(serving_lock(names, destination)).add(std::string_view(*locks))
     );
-    if (!taken) return taken.error();
-    return taken->boolean(0, 0);
+    if (taken) return true;
+    if (taken.error().native_code == native_code_of("55P03")) return false;
+    return taken.error();
 }
 
 Result<Backlog> read_backlog(

@@ -30,8 +30,9 @@ struct PendingOf {
     const Parameters& parameters = {}
 );
 
-// Takes the locks of all lanes of a destination in the open transaction. False: a relay serves it,
-// whether in a turn or between two.
+// Takes the locks of all lanes of a destination in the open transaction, which waits for a relay
+// that is about to leave. False: a relay serves it, whether in a turn or between two, and nothing
+// more can be done in the transaction.
 [[nodiscard]] Result<bool> lock_all_lanes(
     const Connection& connection,
     const Names& names,

@@ -61,11 +61,11 @@ Result<std::unique_ptr<Store>> PostgresStore::open(
     return std::unique_ptr<Store>(std::move(store));
 }
 
-// For whoever asks whether a relay runs: between turns it holds no lane.
+// For whoever asks whether a relay runs: between turns it holds no lane. Waits for an operator who
+// is about to find that out.
 Result<void> PostgresStore::show_itself() const {
     const Result<Rows> shared = connection_.run(
-        "select pg_try_advisory_lock_shared($1)",
-        Parameters().add(serving_lock(names_, registered_.id))
+        "select pg_advisory_lock_shared($1)", Parameters().add(serving_lock(names_, registered_.id))
     );
     if (!shared) return shared.error();
     return {};
