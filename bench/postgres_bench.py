@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Speed of PostgreSQL -> relay -> nowhere, as ratios of one run, on a server of its own.
 
-    postgres_bench.py FOLDER-OF-THE-BUILD [--messages N] [--history N] [--seconds S]
+    postgres_bench.py FOLDER-OF-THE-BUILD [--messages N] [--history N] [--seconds S] [--rounds N]
 
 Prints: the drain rate of a backlog (plain, under a held snapshot, of one late transaction, right after a truncation,
 behind a long history) with the relay's memory and the WAL that progress costs; what an enqueue costs a business
-transaction; the time from commit to delivery at half of that rate; and how much an idle relay asks."""
+transaction; the time from commit to delivery at half of that rate; and how much an idle relay asks.
+
+Machines are noisy: what is compared is measured in turns, several rounds of it, and a ratio is the median of those of
+the rounds."""
 
 import argparse
+import collections
 import contextlib
 import os
 import re
@@ -39,21 +43,34 @@ MESSAGE = ("insert into outrider.message (topic, key, payload) "
 NUMBER = r"(\d+(?:\.\d+)?)"
 
 
+# Of one drain: messages per second, the relay's peak memory in MiB, bytes of WAL per message.
+Drained = collections.namedtuple("Drained", "rate memory wal")
+
+
+def make_server():
+    server = Server()
+    for setting in ("shared_buffers = '1GB'", "max_wal_size = '16GB'", "checkpoint_timeout = '1h'"):
+        server.query(f"alter system set {setting}")
+    server.process.terminate()
+    server.process.wait()
+    server.start()
+    return server
+
+
 class Bench:
-    def __init__(self, build, folder):
+    """A log in a database, and what is done with it."""
+
+    def __init__(self, build, folder, server, database):
         self.binary = os.path.join(build, "outrider")
         self.latency_program = os.path.join(build, "bench", "postgres_latency")
         self.folder = folder
-        self.server = Server()
-        self.server.query("alter system set shared_buffers = '1GB'")
-        self.server.query("alter system set max_wal_size = '16GB'")
-        self.server.query("alter system set checkpoint_timeout = '1h'")
-        self.server.process.terminate()
-        self.server.process.wait()
-        self.server.start()
-        self.config = os.path.join(folder, "outrider.toml")
+        self.server = server
+        self.database = database
+        self.url = server.url_of(database)
+        self.config = os.path.join(folder, database + ".toml")
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(f'[store]\nurl = "{self.server.url}"\n[[destination]]\nname = "all"\nbroker = "null:"\n')
+            file.write(f'[store]\nurl = "{self.url}"\n[[destination]]\nname = "all"\nbroker = "null:"\n')
+        server.query(f"create database {database}")
         self.migrate()
         self.ask("create table orders (id bigserial primary key, customer text, amount int)")
         self.ask("create table bare (id bigserial primary key, topic text, key text, payload bytea)")
@@ -75,7 +92,7 @@ class Bench:
         return [self.binary, *arguments, "--config", self.config]
 
     def ask(self, sql):
-        answer = self.server.query(sql)
+        answer = self.server.query(sql, self.database)
         if answer is None:
             raise SystemExit(f"the server refused: {sql}")
         return answer
@@ -86,7 +103,7 @@ class Bench:
 
     def hold(self, *statements):
         """A psql whose transaction is open when this returns."""
-        command = self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1")
+        command = self.server.psql("-qAt", "-v", "ON_ERROR_STOP=1", database=self.database)
         psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         psql.stdin.write(";\n".join([*statements, "select 'open';\n"]))
         psql.stdin.flush()
@@ -117,41 +134,60 @@ class Bench:
             raise SystemExit("the relay failed")
         return time.monotonic() - start, usage.ru_maxrss / 1024
 
-    def measured_drain(self, name, count, base=None, workers=2):
-        """Fills, drains and prints; returns the rate. One relay, a worker for each core unless told otherwise."""
-        self.fill(count)
-        return self.measure(name, count, base, workers)
-
-    def measure(self, name, count, base=None, workers=2):
-        """The same for what was filled already."""
+    def measured_drain(self, count, workers=2):
+        """Of what was filled already. One relay, a worker for each core unless told otherwise."""
         before = self.wal()
         seconds, memory = self.drain("--set", f"destination.all.workers={workers}")
-        per_message = (self.wal() - before) / count
-        rate = count / seconds
-        ratio = f", {rate / base:.2f} of that" if base else ""
-        print(f"drain      {name}: {rate:,.0f}/s{ratio}, peak {memory:.0f} MiB, "
-              f"{per_message:.1f} bytes of WAL per message", flush=True)
-        return rate
-
-    def close(self):
-        self.server.close()
+        return Drained(count / seconds, memory, (self.wal() - before) / count)
 
 
-def bench_drain(bench, count, history):
-    bench.measured_drain(f"{count} messages of {PAYLOAD_BYTES} bytes, one worker", count, workers=1)
-    rate = bench.measured_drain("the same with two workers", count)
-    holder = bench.hold("begin isolation level repeatable read", "select count(*) from orders")
-    bench.measured_drain("while a snapshot is held open", count, rate)
-    holder.communicate("rollback;\n")
-    bench_late_transaction(bench, count, rate)
-    bench_truncated(bench, count, rate)
+def bench_drain(bench, kept, options):
+    """`kept`: a log of its own that has a long history."""
+    count = options.messages
+    kept.fill(options.history)
+    kept.drain()
+    base = "with two workers"
+    cases = {
+        "with one worker": lambda: drain_plain(bench, count, workers=1),
+        base: lambda: drain_plain(bench, count),
+        "while a snapshot is held open": lambda: drain_held(bench, count),
+        "all of them in one late transaction": lambda: drain_late(bench, count),
+        "right after a truncation": lambda: drain_truncated(bench, count),
+        f"with {options.history} delivered and kept": lambda: drain_kept(kept, count),
+    }
+    drained = {name: [] for name in cases}
+    for _ in range(options.rounds):
+        for name, case in cases.items():
+            drained[name].append(case())
+    print(f"drain      {count} messages of {PAYLOAD_BYTES} bytes, medians of {options.rounds} rounds")
+    for name, all_of in drained.items():
+        ratio = statistics.median(one.rate / other.rate for one, other in zip(all_of, drained[base]))
+        rate, memory, wal = (statistics.median(values) for values in zip(*all_of))
+        print(f"           {name}: {rate:,.0f}/s, {ratio:.2f} of that with two workers, peak {memory:.0f} MiB, "
+              f"{wal:.1f} bytes of WAL per message", flush=True)
+
+
+def drain_plain(bench, count, workers=2):
     bench.migrate()
-    bench.fill(history)
-    bench.drain()
-    bench.measured_drain(f"with {history} delivered and kept", count, rate)
+    bench.fill(count)
+    return bench.measured_drain(count, workers)
 
 
-def bench_late_transaction(bench, count, base):
+def drain_kept(kept, count):
+    kept.fill(count)
+    return kept.measured_drain(count)
+
+
+def drain_held(bench, count):
+    bench.migrate()
+    holder = bench.hold("begin isolation level repeatable read", "select count(*) from orders")
+    bench.fill(count)
+    drained = bench.measured_drain(count)
+    holder.communicate("rollback;\n")
+    return drained
+
+
+def drain_late(bench, count):
     """Its id is in progress while others that come later commit and are delivered."""
     bench.migrate()
     with bench.relay():
@@ -160,21 +196,24 @@ def bench_late_transaction(bench, count, base):
             bench.fill(20)
         await_so("the small messages to be delivered", lambda: bench.ask(DELIVERED) == "1000")
     late.communicate("commit;\n")
-    bench.measure("all of them in one late transaction", count, base)
+    drained = bench.measured_drain(count)
     if bench.ask(DELIVERED) != str(count + 1000):
         raise SystemExit("not all of the late transaction was delivered")
+    return drained
 
 
-def bench_truncated(bench, count, base):
+def drain_truncated(bench, count):
     """The segment that is written to was truncated, and nobody has analyzed it since."""
     bench.migrate()
     set_autovacuum(bench, "off")
     new = files(bench)
     await_so("the active segment to be a truncated one", lambda: rotate(bench) and active_file(bench) not in new)
-    bench.measured_drain("right after a truncation", count, base)
+    bench.fill(count)
+    drained = bench.measured_drain(count)
     if bench.ask(f"select reltuples > 0 from pg_class where relfilenode = {active_file(bench)}") != "f":
         raise SystemExit("the truncated segment was analyzed")
     set_autovacuum(bench, "on")
+    return drained
 
 
 def rotate(bench):
@@ -216,7 +255,7 @@ def pgbench(bench, lines, seconds):
         file.write("\n".join(lines) + "\n")
     done = subprocess.run(
         [os.path.join(bench.server.programs, "pgbench"), "-h", bench.server.folder, "-U", "postgres", "-n",
-         "-M", "prepared", "-c", "16", "-j", "2", "-T", str(seconds), "-f", script, "postgres"],
+         "-M", "prepared", "-c", "16", "-j", "2", "-T", str(seconds), "-f", script, bench.database],
         capture_output=True, text=True, check=True,
     )
     return float(re.search(rf"tps = {NUMBER}", done.stdout).group(1))
@@ -230,7 +269,7 @@ def pipelined(*statements):
     return ["\\startpipeline", *transaction(*statements), "\\endpipeline"]
 
 
-def bench_enqueue(bench, seconds):
+def bench_enqueue(bench, options):
     """Returns the rate of business transactions with an enqueue."""
     bench.recycle_wal()
     bench.migrate()
@@ -243,9 +282,9 @@ def bench_enqueue(bench, seconds):
     }
     rates = {name: [] for name in variants}
     with bench.relay("--set", "relay.retention=0s"):
-        for _ in range(3):
+        for _ in range(options.rounds):
             for name, lines in variants.items():
-                rates[name].append(pgbench(bench, lines, seconds))
+                rates[name].append(pgbench(bench, lines, options.seconds))
 
     def ratio(one, other):
         return statistics.median(a / b for a, b in zip(rates[one], rates[other]))
@@ -261,7 +300,7 @@ def bench_enqueue(bench, seconds):
 def bench_latency(bench, rate, seconds):
     bench.migrate()
     done = subprocess.run(
-        [bench.latency_program, bench.server.url, str(int(rate / 2)), str(seconds)],
+        [bench.latency_program, bench.url, str(int(rate / 2)), str(seconds)],
         capture_output=True, text=True, check=True, timeout=60 + 10 * seconds,
     )
     print("latency    " + done.stdout.strip().replace("\n", "\n           "), flush=True)
@@ -282,6 +321,8 @@ def bench_idle(bench, seconds):
         before = statements()
         time.sleep(seconds)
         asked = statements() - before
+    bench.ask("alter system reset log_min_duration_statement")
+    bench.ask("select pg_reload_conf()")
     print(f"idle       a relay without work: {asked / seconds:.1f} statements/s")
 
 
@@ -291,22 +332,23 @@ def main():
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--history", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="drain,enqueue,latency,idle")
-    arguments = parser.parse_args()
-    only = arguments.only.split(",")
-    with tempfile.TemporaryDirectory(prefix="outrider-bench-") as folder:
-        bench = Bench(os.path.abspath(arguments.build), folder)
-        try:
-            if "enqueue" in only or "latency" in only:
-                rate = bench_enqueue(bench, arguments.seconds)
-            if "latency" in only:
-                bench_latency(bench, rate, arguments.seconds)
-            if "idle" in only:
-                bench_idle(bench, arguments.seconds)
-            if "drain" in only:
-                bench_drain(bench, arguments.messages, arguments.history)
-        finally:
-            bench.close()
+    options = parser.parse_args()
+    only = options.only.split(",")
+    with tempfile.TemporaryDirectory(prefix="outrider-bench-") as folder, contextlib.closing(make_server()) as server:
+        def log(database):
+            return Bench(os.path.abspath(options.build), folder, server, database)
+
+        bench = log("bench")
+        if "enqueue" in only or "latency" in only:
+            rate = bench_enqueue(bench, options)
+        if "latency" in only:
+            bench_latency(bench, rate, options.seconds)
+        if "idle" in only:
+            bench_idle(bench, options.seconds)
+        if "drain" in only:
+            bench_drain(bench, log("kept"), options)
 
 
 if __name__ == "__main__":
