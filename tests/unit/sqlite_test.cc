@@ -185,6 +185,19 @@ TEST_F(SqliteTest, MigratesOnceHoweverManyTry) {
     EXPECT_THROW(sqlite::migrate(session.get()), Failure);
 }
 
+TEST_F(SqliteTest, MigratesWhenAnApplicationHasWritten) {
+    const std::string path = folder_.file("busy.db");
+    const SqliteSession writer(path);
+    writer.run("create table orders (id)");
+    writer.run("begin immediate");
+    const SqliteSession session(path);
+    const std::jthread ends([&writer] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        writer.run("commit");
+    });
+    EXPECT_NO_THROW(sqlite::migrate(session.get()));
+}
+
 TEST_F(SqliteTest, RefusesADatabaseWithoutOrWithNewerTables) {
     Destination destination;
     destination.name = "all";

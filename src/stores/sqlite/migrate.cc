@@ -1,6 +1,7 @@
 #include "stores/sqlite/migrate.h"
 
 #include <array>
+#include <chrono>
 
 #include "outrider/sqlite.h"
 
@@ -28,6 +29,25 @@ Result<void> run(sqlite3* database, const std::string& statements) {
     if (sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK)
         return {};
     return error_of(database, "migration");
+}
+
+std::chrono::milliseconds patience_of(sqlite3* database) {
+    Result<Statement> asked = Statement::prepare(database, "pragma busy_timeout");
+    if (!asked) return {};
+    const Result<bool> row = asked->step();
+    return std::chrono::milliseconds(row && *row ? asked->integer(0) : 0);
+}
+
+// SQLite reads before it changes the mode, and whoever reads is not made to wait for a writer but
+// refused at once, however patient the connection is. Whoever asks for the write lock waits.
+Result<void> use_wal(sqlite3* database) {
+    const auto give_up = std::chrono::steady_clock::now() + patience_of(database);
+    for (;;) {
+        Result<void> wal = run(database, "pragma journal_mode = wal");
+        if (wal || (wal.error().native_code & 0xff) != SQLITE_BUSY) return wal;
+        if (std::chrono::steady_clock::now() >= give_up) return wal;
+        if (Result<void> free = run(database, "begin immediate; rollback"); !free) return free;
+    }
 }
 
 // Whoever comes second finds the work done: the version is read under the write lock.
@@ -83,7 +103,7 @@ Result<int> migrate_schema(sqlite3* database) {
     }
     Result<int> version = installed_version(database);
     if (!version || *version >= newest_version()) return version;
-    if (Result<void> wal = run(database, "pragma journal_mode = wal"); !wal) return wal.error();
+    if (Result<void> wal = use_wal(database); !wal) return wal.error();
     if (Result<void> taken = take_steps(database); !taken) return taken.error();
     return installed_version(database);
 }
