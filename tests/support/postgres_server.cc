@@ -174,7 +174,8 @@ std::string PostgresServer::log() const {
 }
 
 std::string PostgresServer::conninfo(const std::string& database) const {
-    return "host=" + folder_.path().string() + " user=postgres dbname=" + database;
+    return "host=" + folder_.path().string() +
+           " user=postgres connect_timeout=60 dbname=" + database;
 }
 
 std::string PostgresServer::create_database() {

@@ -47,8 +47,8 @@ TEST(TableTime, IsThatOfTheDatabaseWhereTheColumnHasNoZone) {
     again.due_at = batch.now + std::chrono::seconds(2);
     ASSERT_TRUE(store->settle(std::move(batch), std::vector{again}));
     const std::string near =
-        "between now()::timestamp - interval '10 s' and now()::timestamp + "
-        "interval '10 s'";
+        "between now()::timestamp - interval '10 min' and now()::timestamp + "
+        "interval '10 min'";
     EXPECT_EQ(outbox.value("available_at " + near, 1), "t");
     outbox.write(2);
     finish(*store, claim(*store));

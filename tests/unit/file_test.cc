@@ -28,7 +28,7 @@ void write(const std::string& path, const std::string& text) {
 }
 
 Deadline soon() {
-    return SystemClock().now() + std::chrono::seconds(5);
+    return SystemClock().now() + std::chrono::seconds(60);
 }
 
 std::vector<Envelope> one() {

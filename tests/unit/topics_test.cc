@@ -1,5 +1,7 @@
 #include "core/topics.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -36,24 +38,26 @@ TEST(Topics, MatchGlobsInWhichAStarTakesAnything) {
         EXPECT_EQ(matches(c.pattern, c.text), c.fits) << c.pattern << c.text;
 }
 
-// The obvious, slow definition.
+// The obvious, slow definition, each pair of rests once: one by one, a few stars take for ever.
 bool matches_slowly(std::string_view pattern, std::string_view text) {
-    if (pattern.empty()) return text.empty();
-    if (pattern[0] != '*') {
-        return !text.empty() && pattern[0] == text[0] &&
-               matches_slowly(pattern.substr(1), text.substr(1));
+    std::vector<bool> fits(text.size() + 1, false);  // whether the rest of the pattern takes it
+    fits[text.size()] = true;
+    for (std::size_t p = pattern.size(); p-- > 0;) {
+        std::vector<bool> longer(text.size() + 1, false);
+        for (std::size_t t = text.size() + 1; t-- > 0;) {
+            const bool more = t < text.size();
+            longer[t] = pattern[p] == '*' ? fits[t] || (more && longer[t + 1])
+                                          : more && pattern[p] == text[t] && fits[t + 1];
+        }
+        fits = std::move(longer);
     }
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-        if (matches_slowly(pattern.substr(1), text.substr(i))) return true;
-    }
-    return false;
+    return fits[0];
 }
 
 TEST(Topics, AgreeWithTheSlowDefinition) {
     EXPECT_TRUE(rc::check([] {
         const auto pattern = *rc::gen::container<std::string>(rc::gen::element('a', 'b', '*'));
         const auto text = *rc::gen::container<std::string>(rc::gen::element('a', 'b'));
-        RC_PRE(pattern.size() < 12U);
         RC_ASSERT(matches(pattern, text) == matches_slowly(pattern, text));
     }));
 }
