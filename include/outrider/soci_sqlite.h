@@ -46,22 +46,11 @@ namespace outrider::sqlite {
     throw Failure({Remedy::correct, "this SOCI session is not connected to a SQLite database"});
 }
 
-// SQLite's open transaction, and which of SOCI's exceptions are worth another try.
-class SociSession final : public UnitSession {
-public:
-    explicit SociSession(std::unique_ptr<UnitSession> session) : session_(std::move(session)) {}
-
-    void commit(std::span<const Message> messages) override { session_->commit(messages); }
-    void rollback() noexcept override { session_->rollback(); }
-    [[nodiscard]] bool may_repeat(const std::exception& error) const noexcept override {
-        const auto* known = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
-        if (known != nullptr && sqlite::may_repeat(known->result())) return true;
-        return session_->may_repeat(error);
-    }
-
-private:
-    std::unique_ptr<UnitSession> session_;
-};
+// Which of SOCI's exceptions are worth another try.
+[[nodiscard]] inline bool is_worth_repeating(const std::exception& error) {
+    const auto* known = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
+    return known != nullptr && may_repeat(known->result());
+}
 
 inline MessageId enqueue(
     soci::session& session,
@@ -88,7 +77,8 @@ MessageId enqueue(soci::session& session, const E& event, const EnqueueOptions& 
     soci::session& session,
     const UnitOptions& options = {}
 ) {
-    auto opened = std::make_unique<SociSession>(begin_session(handle_of(session), options));
+    auto below = begin_session(handle_of(session), options);
+    auto opened = std::make_unique<LayeredSession>(std::move(below), &is_worth_repeating);
     return {std::move(opened), &session, options};
 }
 

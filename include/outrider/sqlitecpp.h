@@ -50,30 +50,19 @@ MessageId enqueue(SQLite::Database& database, const E& event, const EnqueueOptio
     return enqueue(database, to_message(event), options);
 }
 
-// SQLite's open transaction, and which of SQLiteCpp's exceptions are worth another try.
-class SqliteCppSession final : public UnitSession {
-public:
-    explicit SqliteCppSession(std::unique_ptr<UnitSession> session)
-        : session_(std::move(session)) {}
-
-    void commit(std::span<const Message> messages) override { session_->commit(messages); }
-    void rollback() noexcept override { session_->rollback(); }
-    [[nodiscard]] bool may_repeat(const std::exception& error) const noexcept override {
-        const auto* known = dynamic_cast<const SQLite::Exception*>(&error);
-        if (known != nullptr && sqlite::may_repeat(known->getErrorCode())) return true;
-        return session_->may_repeat(error);
-    }
-
-private:
-    std::unique_ptr<UnitSession> session_;
-};
+// Which of SQLiteCpp's exceptions are worth another try.
+[[nodiscard]] inline bool is_worth_repeating(const std::exception& error) {
+    const auto* known = dynamic_cast<const SQLite::Exception*>(&error);
+    return known != nullptr && sqlite::may_repeat(known->getErrorCode());
+}
 
 [[nodiscard]] inline UnitOfWork<SQLite::Database> begin(
     SQLite::Database& database,
     const sqlite::UnitOptions& options = {}
 ) {
-    auto session = sqlite::begin_session(database.getHandle(), options);
-    return {std::make_unique<SqliteCppSession>(std::move(session)), &database, options};
+    auto below = sqlite::begin_session(database.getHandle(), options);
+    auto opened = std::make_unique<LayeredSession>(std::move(below), &is_worth_repeating);
+    return {std::move(opened), &database, options};
 }
 
 template <class Work>

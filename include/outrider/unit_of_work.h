@@ -35,6 +35,27 @@ public:
     [[nodiscard]] virtual bool may_repeat(const std::exception& error) const noexcept = 0;
 };
 
+// The same open transaction for a library that lies on top of another one and throws exceptions of
+// its own: `is_worth_repeating` knows those.
+class LayeredSession final : public UnitSession {
+public:
+    using Judge = bool (*)(const std::exception& error);
+
+    LayeredSession(std::unique_ptr<UnitSession> below, Judge is_worth_repeating)
+        : below_(std::move(below)),
+          is_worth_repeating_(is_worth_repeating) {}
+
+    void commit(std::span<const Message> messages) override { below_->commit(messages); }
+    void rollback() noexcept override { below_->rollback(); }
+    [[nodiscard]] bool may_repeat(const std::exception& error) const noexcept override {
+        return is_worth_repeating_(error) || below_->may_repeat(error);
+    }
+
+private:
+    std::unique_ptr<UnitSession> below_;
+    Judge is_worth_repeating_;
+};
+
 // An open transaction, as functions that enqueue want it:
 //
 //     void place(const Order& order, outrider::Transaction& tx) { tx.enqueue(OrderPlaced{order}); }
