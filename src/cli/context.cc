@@ -93,8 +93,7 @@ std::unique_ptr<StoreAdmin> open_admin(const Config& config, StoreDriver::IfMiss
     return std::move(admin).value();
 }
 
-void require_schema(StoreAdmin& admin) {
-    const SchemaVersion version = value_of(admin.schema_version());
+void require_schema(const SchemaVersion& version) {
     if (version.installed == version.newest) return;
     if (version.installed > version.newest) {
         throw Stop(
@@ -110,7 +109,7 @@ void require_schema(StoreAdmin& admin) {
 
 std::unique_ptr<StoreAdmin> open_ready_admin(const Config& config) {
     std::unique_ptr<StoreAdmin> admin = open_admin(config, StoreDriver::IfMissing::fail);
-    require_schema(*admin);
+    require_schema(value_of(admin->schema_version()));
     return admin;
 }
 

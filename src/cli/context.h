@@ -37,7 +37,7 @@ namespace outrider::cli {
 [[nodiscard]] std::unique_ptr<StoreAdmin> open_ready_admin(const Config& config);
 
 // Throws Stop unless the tables are those of this build.
-void require_schema(StoreAdmin& admin);
+void require_schema(const SchemaVersion& version);
 
 // Stop for an operation of the store that failed.
 [[noreturn]] void fail(const Error& error);

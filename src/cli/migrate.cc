@@ -23,7 +23,7 @@ int migrate_up(const CommonArguments& common) {
     if (!common.json) {
         for (const std::string& remark : after.remarks) print("but " + remark);
     }
-    require_schema(*admin);
+    require_schema(after);
     return kFine;
 }
 

@@ -40,29 +40,45 @@ std::optional<Duration> parse_timeout(const std::string& text) {
     throw Stop(kUsage, "--timeout: expected a duration such as 30s, not '" + text + "'");
 }
 
-void migrate_first(StoreAdmin& admin, Log& log) {
-    const SchemaVersion version = value_of(admin.migrate());
-    log.info("migrated", {{"version", version.installed}});
-    for (const std::string& remark : version.remarks) log.warn(remark);
+Result<SchemaVersion> migrate_first(StoreAdmin& admin, Log& log) {
+    Result<SchemaVersion> version = admin.migrate();
+    if (!version) return version;
+    log.info("migrated", {{"version", version->installed}});
+    for (const std::string& remark : version->remarks) log.warn(remark);
+    return version;
 }
 
-// The store with the tables of this build; nothing if a signal came while it was away. A drain has
-// somebody who waits for it, and so waits for nobody.
+// The store with the tables of this build. An error: it is away, or went away meanwhile.
+Result<std::unique_ptr<StoreAdmin>> open_ready(
+    StoreDriver& store,
+    const RelayArguments& arguments,
+    Log& log
+) {
+    Result<std::unique_ptr<StoreAdmin>> admin = store.open_admin(
+        arguments.migrate ? StoreDriver::IfMissing::create : StoreDriver::IfMissing::fail
+    );
+    if (!admin) return admin;
+    Result<SchemaVersion> version =
+        arguments.migrate ? migrate_first(**admin, log) : (*admin)->schema_version();
+    if (!version && version.error().remedy == Remedy::wait) return version.error();
+    require_schema(value_of(std::move(version)));
+    return admin;
+}
+
+// The same; nothing if a signal came while it was away. A drain has somebody who waits for it, and
+// so waits for nobody.
 std::unique_ptr<StoreAdmin> open_for_relay(
     const Config& config,
     const RelayArguments& arguments,
     const StopSignals& signals,
     Log& log
 ) {
-    const auto if_missing =
-        arguments.migrate ? StoreDriver::IfMissing::create : StoreDriver::IfMissing::fail;
-    std::unique_ptr<StoreAdmin> admin = arguments.drain
-                                            ? open_admin(config, if_missing)
-                                            : wait_for_store(config, if_missing, signals, log);
-    if (!admin) return admin;
-    if (arguments.migrate) migrate_first(*admin, log);
-    require_schema(*admin);
-    return admin;
+    const std::shared_ptr<StoreDriver> store = open_store(config);
+    const auto open = [&] { return open_ready(*store, arguments, log); };
+    if (!arguments.drain) return wait_for_store(config, open, signals, log);
+    Result<std::unique_ptr<StoreAdmin>> admin = open();
+    if (!admin) fail_to_open(config, admin.error());
+    return std::move(admin).value();
 }
 
 std::vector<std::string> add_destinations(Relay& relay, const Config& config, Log& log) {

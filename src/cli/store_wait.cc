@@ -4,7 +4,6 @@
 #include <csignal>
 
 #include "cli/context.h"
-#include "cli/drivers.h"
 #include "cli/notify.h"
 
 namespace outrider::cli {
@@ -21,14 +20,13 @@ void say_that_it_is_away(const Config& config, const Error& error, Log& log) {
 
 std::unique_ptr<StoreAdmin> wait_for_store(
     const Config& config,
-    StoreDriver::IfMissing if_missing,
+    const OpenStore& open,
     const StopSignals& signals,
     Log& log
 ) {
-    const std::shared_ptr<StoreDriver> store = open_store(config);
     Duration delay = Duration::zero();
     for (;;) {
-        Result<std::unique_ptr<StoreAdmin>> admin = store->open_admin(if_missing);
+        Result<std::unique_ptr<StoreAdmin>> admin = open();
         if (admin) {
             if (delay > Duration::zero()) {
                 log.info(kStoreIsBack, {{"store", config.store.masked()}});
