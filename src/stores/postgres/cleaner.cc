@@ -68,6 +68,8 @@ Result<Cleaner::Step> Cleaner::step(const std::function<Result<Step>()>& work) {
     Result<Step> done = !mine                 ? Result<Step>(mine.error())
                         : mine->boolean(0, 0) ? work()
                                               : Result<Step>(Step::nothing);
+    // A lock that is not to be had is no fault: the next round tries again.
+    if (!done && done.error().native_code == native_code_of("55P03")) done = Step::nothing;
     const bool commits = done && *done == Step::done;
     const Result<void> ended = connection_.run_script(commits ? "commit" : "rollback");
     if (done && !ended) return ended.error();
@@ -142,9 +144,9 @@ Result<Cleaner::Step> Cleaner::truncate(Duration retention) {
         std::find_if(segments->begin(), segments->end(), [](const Segment& s) { return s.closed; });
     if (oldest == segments->end() || !oldest->expired) return Step::nothing;
     const int segment = oldest->number;
-    // Not to be had is no fault: the next round tries again.
-    if (!script("lock table {schema}.message_{segment} in access exclusive mode", segment))
-        return Step::nothing;
+    const Result<Step> locked =
+        script("lock table {schema}.message_{segment} in access exclusive mode", segment);
+    if (!locked) return locked;
     const Result<Rows> passed =
         connection_.run(names_.fill(sql::clean_passed), Parameters().add(std::int64_t{segment}));
     if (!passed) return passed.error();
