@@ -34,6 +34,8 @@ fi
 echo "deps: installing ${missing[*]}"
 become=()
 [ "$(id -u)" -eq 0 ] || become=(sudo)
-"${become[@]}" apt-get update -qq
-DEBIAN_FRONTEND=noninteractive "${become[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+patient=(-qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600)
+"${become[@]}" apt-get update "${patient[@]}"
+DEBIAN_FRONTEND=noninteractive "${become[@]}" apt-get install -y "${patient[@]}" --no-install-recommends "${missing[@]}" \
+    >/dev/null
 echo "deps: done"

@@ -18,6 +18,7 @@ echo "kafka: fetching the server"
 for try in 1 2 3; do
     mvn -q -B -f "$pom" dependency:copy-dependencies -DoutputDirectory="$PWD/$part/libs" -DincludeScope=runtime && break
     [ "$try" -lt 3 ] || { echo "kafka: Maven could not fetch it"; exit 1; }
+    sleep $((try * 20))
 done
 cp "$pom" "$part/pom.xml"
 chmod 755 "$part"

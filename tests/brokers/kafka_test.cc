@@ -403,12 +403,13 @@ TEST_F(Kafka, WaitsForATopicThatTheClusterCreates) {
     Messages messages;
     messages.add(topic_ + "-new", "k", "x");
     const auto broker = open();
-    std::vector<Answer> answers = publish(*broker, messages);
+    std::vector<Answer> answers;
     // Within a second it is there, unless the machine has much else to do; then it is refused, and
     // the relay would offer it again.
-    for (int i = 0; i < 10 && answers[0].verdict == Verdict::refused; ++i) {
+    EXPECT_TRUE(wait_until([&] {
         answers = publish(*broker, messages);
-    }
+        return answers[0].verdict != Verdict::refused;
+    }));
     expect_all(answers);
     EXPECT_EQ(read(topic_ + "-new").size(), 1U);
 }

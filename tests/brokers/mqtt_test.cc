@@ -232,7 +232,11 @@ TEST(Mqtt, FindsAMessageThatIsTooLarge) {
         EXPECT_EQ(answers[40].verdict, Verdict::unacceptable) << limit << answers[40].reason;
         EXPECT_EQ(count(answers, Verdict::acknowledged), 63U) << limit << answers[41].reason;
         std::set<std::string> ids;
-        for (const Heard& heard : reader.wait_for(63)) ids.insert(heard.header("outrider-id"));
+        // Some come twice if the server hangs up before its answers to them are read.
+        EXPECT_TRUE(wait_until([&] {
+            for (const Heard& heard : reader.heard()) ids.insert(heard.header("outrider-id"));
+            return ids.size() >= 63U;
+        }));
         EXPECT_EQ(ids.size(), 63U);
     }
 }

@@ -59,22 +59,24 @@ TEST_F(Nats, TakesAStreamWithoutALeaderForAnOutage) {
     NatsCluster cluster;
     cluster.add_stream("LONE", "lone.>", 1);
     cluster.add_stream("ALL", "all.>", 3);
-    const auto broker = open(cluster.url() + "?ack_wait=1s");
+    const auto broker = open(cluster.url() + "?ack_wait=5s");
     expect_all(publish(*broker, to_subject("lone.a")));
     expect_all(publish(*broker, to_subject("all.a")));
 
-    cluster.kill(cluster.leader_of("LONE"));
+    cluster.kill_leader_of("LONE");
     // Until the others have agreed on a leader nobody knows; then the stream is there, but away.
-    EXPECT_TRUE(wait_until([&] {
-        const std::vector<Answer> answers = publish(*broker, to_subject("lone.b"));
-        expect_outage(answers, "");
-        return answers.front().reason.find("LONE") != std::string::npos;
-    }));
+    EXPECT_TRUE(wait_until(
+        [&] {
+            const std::vector<Answer> answers = publish(*broker, to_subject("lone.b"));
+            expect_outage(answers, "");
+            return answers.front().reason.find("LONE") != std::string::npos;
+        },
+        std::chrono::minutes(2)
+    ));
     expect_refused(publish(*broker, to_subject("elsewhere")), "no stream takes");
 
     // Without a majority there is no leader, and nobody listens to the subject.
-    EXPECT_TRUE(wait_until([&] { return !cluster.leader_of("ALL").empty(); }));
-    cluster.kill(cluster.leader_of("ALL"));
+    cluster.kill_leader_of("ALL");
     for (int round = 0; round < 3; ++round)
         expect_outage(publish(*broker, to_subject("all.b")), "");
 }
@@ -90,7 +92,7 @@ TEST_F(Nats, RefusesWhatOnlyAPlainSubscriberTakes) {
     messages.add("shop.b", "b", "2");
     messages.add("lost.c", "c", "3");
     messages.add("shop.d", "b", "4");
-    const auto broker = open(nats_server().url() + "?ack_wait=300ms");
+    const auto broker = open(nats_server().url() + "?ack_wait=3s");
     const std::vector<Answer> answers = publish(*broker, messages);
     EXPECT_EQ(answers[0].verdict, Verdict::refused);
     EXPECT_NE(answers[0].reason.find("lost.a"), std::string::npos) << answers[0].reason;
@@ -99,7 +101,7 @@ TEST_F(Nats, RefusesWhatOnlyAPlainSubscriberTakes) {
     EXPECT_EQ(answers[3].verdict, Verdict::acknowledged) << answers[3].reason;
     // Also where the deadline comes before the end of ack_wait.
     const auto hurried = open(nats_server().url());
-    EXPECT_EQ(publish(*hurried, messages, seconds(4))[0].verdict, Verdict::refused);
+    EXPECT_EQ(publish(*hurried, messages, seconds(8))[0].verdict, Verdict::refused);
     natsSubscription_Destroy(wiretap);
 }
 
@@ -107,7 +109,7 @@ TEST_F(Nats, ChargesNobodyForAStreamThatDoesNotAcknowledge) {
     NatsClient(nats_server().url()).add_stream("MUTE", "mute.>", [](jsStreamConfig& config) {
         config.NoAck = true;
     });
-    const auto broker = open(nats_server().url() + "?ack_wait=300ms");
+    const auto broker = open(nats_server().url() + "?ack_wait=3s");
     expect_outage(publish(*broker, to_subject("mute.a")), "MUTE");
 }
 
@@ -136,7 +138,7 @@ TEST_F(Nats, AsksTheJetStreamThatHasTheStreams) {
     const NatsClient client(server.url());
     client.add_stream("SHOP", "shop.>");
     const Messages messages = to_subject("shop.a");
-    const std::string place = server.url("app:secret@") + "?ack_wait=500ms";
+    const std::string place = server.url("app:secret@") + "?ack_wait=3s";
     EXPECT_FALSE(open(place)->ping(in(seconds(10))));
 
     const auto broker = open(place + "&api=JS.lent.API");

@@ -226,9 +226,9 @@ TEST_F(Rabbitmq, SurvivesAKillInMidBurst) {
     for (int i = 0; i < 60'000; ++i) messages.add("t", std::to_string(i), std::string(200, 'x'));
     const auto broker = open_shop();
     std::vector<Answer> answers;
-    std::jthread publisher([&] { answers = publish(*broker, messages, seconds(60)); });
+    std::jthread publisher([&] { answers = publish(*broker, messages, std::chrono::minutes(5)); });
     // More than the window holds: some are confirmed.
-    EXPECT_TRUE(wait_until([] { return queued() > 5000; }));
+    EXPECT_TRUE(wait_until([] { return queued() > 5000; }, std::chrono::minutes(2)));
     rabbitmq_server().kill();
     publisher.join();
     const std::size_t acknowledged = count(answers, Verdict::acknowledged);
@@ -262,7 +262,7 @@ TEST_F(Rabbitmq, StopsAtTheDeadlineWhenFrozen) {
 }
 
 TEST_F(Rabbitmq, GivesUpASilentServerByItsHeartbeat) {
-    const auto broker = open_with("heartbeat=1s");
+    const auto broker = open_with("heartbeat=3s");
     expect_all(publish(*broker, one()));
     rabbitmq_server().freeze();
     const MonoTime start = SystemClock().now();
@@ -376,9 +376,9 @@ TEST(RabbitmqWatchdog, ShutsASocketDownAtTheDeadlineOnly) {
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     const Descriptor mine(pair[0]);
     const Descriptor theirs(pair[1]);
-    { const rabbitmq::Watchdog::Shift shift(dog, mine.get(), in(milliseconds(50))); }
+    { const rabbitmq::Watchdog::Shift shift(dog, mine.get(), in(seconds(1))); }
     { const rabbitmq::Watchdog::Shift shift(dog, mine.get(), in(seconds(60))); }
-    EXPECT_FALSE(wait_until([&] { return is_down(mine); }, milliseconds(100)));
+    EXPECT_FALSE(wait_until([&] { return is_down(mine); }, milliseconds(1500)));
     const rabbitmq::Watchdog::Shift shift(dog, mine.get(), in(milliseconds(20)));
     EXPECT_TRUE(wait_until([&] { return is_down(mine); }, seconds(10)));
 }

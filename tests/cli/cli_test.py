@@ -82,6 +82,9 @@ class CliTest(unittest.TestCase):
         """Its url. There is nothing in it."""
         return "sqlite:shop.db"
 
+    def wait_for_the_dead(self):
+        """Until all that a process held is free which was killed: at once, where the kernel frees it."""
+
     def execute(self, sql):
         with sqlite3.connect(self.folder / "shop.db") as database:
             database.execute(sql)
@@ -336,7 +339,11 @@ class Relay(CliTest):
     def test_a_drain_has_a_time_limit(self):
         self.out("enqueue", "orders.x", "a")
         full = ["--set", "destination.orders.broker=file:/dev/full"]
-        log = self.error("relay", "--drain", "--timeout", "1s", *full, expect=4)
+        self.run_outrider("relay", "--drain", "--timeout", "1s", *full, expect=4)
+        relay = self.start("relay", *full)
+        wait_until(lambda: self.status()["circuit"] == "open", "the circuit is open")
+        relay.send_signal(signal.SIGTERM)
+        _, log = relay.communicate(timeout=PATIENCE)
         self.assertIn("circuit open", log)
         self.assertIn("No space left", log)
         self.assertEqual((self.status()["circuit"], self.status()["pending"]), ("open", 1))
@@ -450,6 +457,7 @@ class Replay(CliTest):
             relay = self.start("relay")
         relay.kill()
         relay.communicate()
+        self.wait_for_the_dead()
         self.run_outrider("relay", "--drain")
         self.assertEqual(self.status()["parked"], 0)
         counts = [self.payloads().count(one) for one in ("0", "1", "2", "other")]
@@ -651,6 +659,11 @@ class OnPostgres(CliTest):
 
     def execute(self, sql):
         self.assertIsNotNone(self.server.query(sql, self.database), sql)
+
+    def wait_for_the_dead(self):
+        """The server ends the sessions of a process that was killed when it comes to it."""
+        sessions = f"select count(*) from pg_stat_activity where datname = '{self.database}'"
+        wait_until(lambda: self.server.query(sessions) == "0", "the server has ended the sessions")
 
 
 class ReplayOnPostgres(OnPostgres, Replay):

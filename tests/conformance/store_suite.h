@@ -71,6 +71,9 @@ protected:
     );
     [[nodiscard]] DestinationStatus status(const std::string& name = "all");
 
+    // Forgets a destination that is known, and that nobody serves any more.
+    void forget(const std::string& name = "all");
+
     // Claims until there are messages, or nothing is left to pass.
     static Batch claim(Store& store, std::size_t messages = 100, std::size_t bytes = 1U << 20U);
 

@@ -49,6 +49,12 @@ DestinationStatus StoreSuite::status(const std::string& name) {
     return {};
 }
 
+void StoreSuite::forget(const std::string& name) {
+    const Result<bool> forgotten = admin()->forget(name);
+    ASSERT_TRUE(forgotten) << forgotten.error().text;
+    EXPECT_TRUE(*forgotten);
+}
+
 Batch StoreSuite::claim(Store& store, std::size_t messages, std::size_t bytes) {
     for (int turns = 0; turns < 1000; ++turns) {
         Result<Batch> claimed = store.claim({messages, bytes});

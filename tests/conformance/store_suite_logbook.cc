@@ -124,7 +124,7 @@ TEST_P(StoreSuite, ALogbookFindsADestinationThatWasForgottenAndIsKnownAgain) {
     const auto kept = logbook(1);
     ASSERT_TRUE(kept->enter());
     store.reset();
-    ASSERT_TRUE(*admin()->forget("all"));
+    forget();
     EXPECT_FALSE(kept->enter());
     const auto other = open(destination("other"));  // so that no number is used again
     store = open(destination());
@@ -142,7 +142,7 @@ TEST_P(StoreSuite, ForgettingADestinationForgetsItsLogbook) {
         ASSERT_TRUE(book->enter());
         ASSERT_TRUE(book->write(page({{5, 1, true}})));
     }
-    ASSERT_TRUE(*admin()->forget("all"));
+    forget();
     const auto store = open(destination());
     const auto book = logbook(2);
     const Result<Legacy> legacy = book->enter();

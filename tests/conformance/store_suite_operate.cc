@@ -40,7 +40,7 @@ TEST_P(StoreSuite, ForgetsADestinationWithAllItKnew) {
             return e.payload == "2" ? dead(e, true) : done(e);
         });
     }
-    ASSERT_TRUE(*admin()->forget("all"));
+    forget();
     EXPECT_FALSE(*admin()->forget("all"));
     EXPECT_TRUE(admin()->backlog({})->destinations.empty());
     EXPECT_TRUE(admin()->dead_letters({})->empty());
@@ -143,7 +143,7 @@ TEST_P(StoreSuite, TakesAnyListOfADestinationThatWasForgotten) {
         EXPECT_TRUE(harness_->driver()->open(narrow));
         EXPECT_FALSE(relay->claim({10, 1000}));
     }
-    ASSERT_TRUE(*admin()->forget("all"));
+    forget();
     const auto other = open(wide);
     harness_->commit({message("b", "k", "1")});
     EXPECT_EQ(deliver(*other), Payloads{"1"});

@@ -29,7 +29,7 @@ target_link_libraries({app} PRIVATE outrider::{component})
 
 
 def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=280, **options)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1400, **options)
     if done.returncode != 0:
         raise AssertionError(f"{command} exited {done.returncode}:\n{done.stdout}\n{done.stderr}")
     return done.stdout

@@ -91,6 +91,9 @@ class Fragile(unittest.TestCase):
                 self.assertEqual(process.wait(timeout=60), 0)
                 return ends
             ends += 1
+            if self.server:  # which ends the sessions of the dead when it comes to it
+                sessions = "select count(*) from pg_stat_activity where application_name = 'outrider'"
+                wait_until("their sessions to end", lambda: self.server.query(sessions) == "0")
         return ends
 
     def status(self):

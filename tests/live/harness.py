@@ -17,6 +17,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
 import children  # noqa: E402
+from ports import free_port  # noqa: E402,F401
 
 BIN = os.environ.pop("OUTRIDER_BIN")  # not a setting of ours, so no child should see it
 

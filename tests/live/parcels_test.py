@@ -10,9 +10,9 @@ import time
 import unittest
 import uuid
 
-from harness import children, run, wait_until
+from harness import children, free_port, run, wait_until
 from postgres import Server
-from rabbitmq import Broker, free_port
+from rabbitmq import Broker
 
 API = os.environ["PARCELS_API"]
 WORKER = os.environ["PARCELS_WORKER"]

@@ -9,8 +9,8 @@ import unittest
 
 import psycopg2
 
-from harness import Relay, World, children, run, wait_until
-from postgres import Server, free_port
+from harness import Relay, World, children, free_port, run, wait_until
+from postgres import Server
 
 
 class Pooler:
@@ -49,7 +49,7 @@ class Pooler:
 
     @property
     def url(self):
-        return f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        return f"postgres://postgres@127.0.0.1:{self.port}/postgres?connect_timeout=60"
 
     def close(self):
         self.process.kill()

@@ -7,17 +7,10 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 
 from harness import Writer, children, wait_until
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Server:
@@ -70,7 +63,7 @@ class Server:
         return [client, "-X", "-h", self.folder, "-U", "postgres", *arguments, database]
 
     def url_of(self, database):
-        return f"postgres://postgres@/{database}?host={self.folder}"
+        return f"postgres://postgres@/{database}?host={self.folder}&connect_timeout=60"
 
     @property
     def url(self):

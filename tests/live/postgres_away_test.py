@@ -43,6 +43,7 @@ class PostgresAway(unittest.TestCase):
         relay = Relay(self.world)
         self.server.query(INSERT)
         wait_until("the message", lambda: self.world.count() == 1)
+        wait_until("it to be settled", lambda: self.world.pending() == 0)
         self.assertNotIn(AWAY, relay.text())
         self.server.stop()
         wait_until("the relay to say it", lambda: AWAY in relay.text())

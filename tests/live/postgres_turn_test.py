@@ -6,8 +6,8 @@ import time
 import unittest
 
 from gate import Gate
-from harness import Relay, World, wait_until
-from postgres import Server, free_port
+from harness import Relay, World, free_port, wait_until
+from postgres import Server
 from receiver import Receiver
 from shop import Clerk, Shop
 
@@ -52,7 +52,7 @@ class PostgresTurn(unittest.TestCase):
         self.assertEqual(len(set(self.receiver.posted)), 300)
 
     def test_a_relay_that_freezes_in_mid_turn_loses_its_lanes_and_settles_nothing_twice(self):
-        self.set_up(publish_deadline="3s")
+        self.set_up(publish_deadline="10s")
         frozen = Relay(self.world)
         self.receiver.open.clear()
         self.insert(1)

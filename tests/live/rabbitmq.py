@@ -2,27 +2,12 @@
 side by side."""
 
 import os
-import random
 import signal
 import socket
 import subprocess
 import tempfile
 
-from harness import children, wait_until
-
-
-def free_port():
-    """A port of 127.0.0.1 that nobody listens on now, below those that the system gives to clients, so that a server
-    which was killed can have it again."""
-    while True:
-        port = random.SystemRandom().randint(20000, 32000)
-        with socket.socket() as one:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                one.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
+from harness import children, free_port, wait_until
 
 
 class Broker:

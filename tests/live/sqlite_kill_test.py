@@ -81,6 +81,7 @@ class SqliteKill(unittest.TestCase):
         self.deliver_one(connection)
         second = Relay(self.world)
         wait_until("the second to stand by", lambda: "stand" in second.text(), 30)
+        wait_until("what was delivered to be settled", lambda: self.world.pending() == 0, 30)
         start = time.monotonic()
         first.kill()
         self.deliver_one(connection)

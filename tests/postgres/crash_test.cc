@@ -18,10 +18,15 @@ protected:
     void hold_back_wal() {
         const PostgresSession session(log_->conninfo);
         session.run("checkpoint");
-        wal_writer_ = std::stoi(
-            session.value("select pid from pg_stat_activity where backend_type = 'walwriter'")
-        );
+        const std::string writer = " from pg_stat_activity where backend_type = 'walwriter'";
+        wal_writer_ = std::stoi(session.value("select pid" + writer));
         ASSERT_EQ(::kill(wal_writer_, SIGSTOP), 0);
+        // In the middle of a flush it would keep the lock that every other flush needs.
+        while (session.value("select wait_event" + writer) != "WalWriterMain") {
+            ASSERT_EQ(::kill(wal_writer_, SIGCONT), 0);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            ASSERT_EQ(::kill(wal_writer_, SIGSTOP), 0);
+        }
     }
 
     // One process dies, so the server ends all others, forgets what it had in memory, and recovers.

@@ -22,6 +22,7 @@ protected:
     PostgresPlan() : session(log.conninfo) {
         session.run("alter table outrider.message_1 set (autovacuum_enabled = off)");
         session.run("analyze outrider.message_1");
+        wait_for_sessions();  // whoever made the log tells of its own scans when it ends
     }
 
     void write_backlog() const {

@@ -27,6 +27,8 @@ constexpr auto kPatience = std::chrono::seconds(90);
 constexpr std::uint64_t kWriters = 5;
 
 // One of the two destinations, and what has arrived there.
+constexpr std::size_t kCommitted = 200;
+
 struct Place {
     Place(std::string name, std::vector<std::string> topics) : destination(everything(name)) {
         destination.topics = std::move(topics);
@@ -62,7 +64,7 @@ struct Place {
             last[received.key] = position;
         }
         EXPECT_EQ(seen.size(), committed.size()) << destination.name << ": lost";
-        EXPECT_GT(committed.size(), 200U);
+        EXPECT_GT(committed.size(), kCommitted);
     }
 
     Destination destination;
@@ -108,17 +110,20 @@ protected:
         std::vector<std::thread> threads;
         for (std::uint64_t i = 0; i < kWriters; ++i) {
             threads.emplace_back([&, i] {
-                storm::Writer writer(log.conninfo, i);
+                storm::Writer writer(log.conninfo, i, had_);
                 EXPECT_NO_THROW(writer.run(writing));
-                again_ += writer.again;
-                two_phase_ += writer.two_phase;
-                copied_ += writer.copied;
             });
         }
         const auto end = Clock::now() + std::chrono::seconds(number_from("STORM_SECONDS", 10));
-        while (Clock::now() < end) clean();
+        // A busy machine gets more time until it was a storm.
+        while (Clock::now() < end || (!is_a_storm() && Clock::now() < end + kPatience)) clean();
         writing = false;
         for (std::thread& thread : threads) thread.join();
+    }
+
+    [[nodiscard]] bool is_a_storm() const {
+        return refused_ > 0 && had_.copied > 0 && had_.two_phase > 0 && had_.again > 0 &&
+               emptied_ > 3 && truth(orders).size() > kCommitted && truth(mail).size() > kCommitted;
     }
 
     // Retention zero: every round rotates if it can, and truncates what everyone has passed.
@@ -146,9 +151,7 @@ protected:
     Place mail{"mail", {"orders.paid", "mail.*"}};
     std::atomic<int> offered_ = 0;
     std::atomic<int> refused_ = 0;
-    std::atomic<int> again_ = 0;
-    std::atomic<int> two_phase_ = 0;
-    std::atomic<int> copied_ = 0;
+    storm::Had had_;
     std::uint64_t emptied_ = 0;
 };
 
@@ -167,13 +170,13 @@ TEST_F(PostgresStorm, BringsEachDestinationAllOfItsOwnInOrder) {
         "emptied\n",
         session.value("select count(*) from truth").c_str(),
         refused_.load(),
-        copied_.load(),
-        two_phase_.load(),
-        again_.load(),
+        had_.copied.load(),
+        had_.two_phase.load(),
+        had_.again.load(),
         static_cast<int>(emptied_)
     );
-    for (const int count : {refused_.load(), copied_.load(), two_phase_.load(), again_.load()}) {
-        EXPECT_GT(count, 0) << "a storm without that";
+    for (const std::atomic<int>* count : {&refused_, &had_.copied, &had_.two_phase, &had_.again}) {
+        EXPECT_GT(*count, 0) << "a storm without that";
     }
     EXPECT_GT(emptied_, 3U) << "no segment was used twice";
 }

@@ -31,13 +31,21 @@ inline bool may_try_again(std::string_view text) {
            text.find("deadlock") != std::string_view::npos;
 }
 
+// What the writers of a storm have had so far.
+struct Had {
+    std::atomic<int> again = 0;      // transactions that had to be tried again
+    std::atomic<int> two_phase = 0;  // of those that were committed
+    std::atomic<int> copied = 0;
+};
+
 // One writer: transactions with early ids, savepoints, rollbacks, several keys; some serializable,
 // some in two phases, some by COPY.
 class Writer {
 public:
-    Writer(const std::string& conninfo, std::uint64_t number)
+    Writer(const std::string& conninfo, std::uint64_t number, Had& had)
         : session_(conninfo),
           number_(number),
+          had_(had),
           dice_(number + 1) {}
 
     void run(const std::atomic<bool>& writing) {
@@ -47,14 +55,10 @@ public:
             } catch (const std::exception& exception) {
                 if (!may_try_again(exception.what())) throw;
                 session_.run("rollback");
-                ++again;
+                ++had_.again;
             }
         }
     }
-
-    int again = 0;      // transactions that had to be tried again
-    int two_phase = 0;  // of those that were committed
-    int copied = 0;
 
 private:
     void transaction() {
@@ -78,7 +82,7 @@ private:
         session_.run("prepare transaction " + name);
         nap(dice_, 20);
         session_.run(how + " prepared " + name);
-        if (how == "commit") ++two_phase;
+        if (how == "commit") ++had_.two_phase;
     }
 
     // The row lock of what the key stands for, then its messages.
@@ -108,7 +112,7 @@ private:
             session_.run("insert into truth values ('" + m.topic + "', '" + m.payload + "')");
         if (messages.size() > 1) {
             postgres::copy(session_.get(), messages);
-            return void(++copied);
+            return void(++had_.copied);
         }
         const Message& m = messages.front();
         const std::string values =
@@ -130,6 +134,7 @@ private:
 
     PostgresSession session_;
     const std::uint64_t number_;
+    Had& had_;
     SeededDice dice_;
     int prepared_ = 0;
 };

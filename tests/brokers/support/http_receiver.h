@@ -63,8 +63,10 @@ public:
         for (int tries = 0; tries < 5; ++tries) {
             if (!was_up_) port_ = free_port();
             process_.emplace(command());
-            was_up_ = wait_until([this] { return !process_->is_running() || listens(port_); });
-            if (was_up_ && process_->is_running()) return;
+            if (comes_up(*process_, [this] { return listens(port_); })) {
+                was_up_ = true;
+                return;
+            }
         }
         FAIL() << "the receiver does not start, see " << folder_.file("log");
     }

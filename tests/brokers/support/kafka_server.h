@@ -34,12 +34,10 @@ public:
             if (!was_up_ && !prepare()) continue;
             write_properties(settings);
             process_.emplace(java(flags_, "kafka.Kafka"));
-            const bool is_settled = wait_until(
-                [this] { return !process_->is_running() || KafkaAdmin(address()).answers(); },
-                std::chrono::seconds(120)
-            );
-            was_up_ = was_up_ || (is_settled && process_->is_running());
-            if (is_settled && process_->is_running()) return;
+            if (comes_up(*process_, [this] { return KafkaAdmin(address()).answers(); })) {
+                was_up_ = true;
+                return;
+            }
         }
         FAIL() << "Kafka does not start: " << log();
     }
@@ -100,30 +98,32 @@ private:
         std::ofstream keys(folder_.file("keys.pem"));
         keys << std::ifstream(certificates_.key()).rdbuf()
              << std::ifstream(certificates_.certificate()).rdbuf();
-        std::ofstream(folder_.file("server.properties"))
-            << "process.roles=broker,controller\nnode.id=1\n"
-            << "controller.quorum.voters=1@127.0.0.1:" << controller_port_ << "\n"
-            << "controller.listener.names=CONTROLLER\n"
-            << "listeners=" << open << on("GATED", gated_port_) << ","
-            << on("CONTROLLER", controller_port_) << "\n"
-            << "advertised.listeners=" << open << on("GATED", gate_port_) << "\n"
-            << "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,"
-               "SASL_PLAINTEXT:SASL_PLAINTEXT,GATED:PLAINTEXT\n"
-            << "log.dirs=" << folder_.file("data") << "\n"
-            << "num.partitions=4\noffsets.topic.replication.factor=1\n"
-            << "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n"
-            << "broker.session.timeout.ms=1000\nbroker.heartbeat.interval.ms=200\n"
-            << "group.initial.rebalance.delay.ms=0\nauto.create.topics.enable=false\n"
-            << "ssl.keystore.type=PEM\nssl.keystore.location=" << folder_.file("keys.pem") << "\n"
-            << "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512\n"
-            << "listener.name.sasl_plaintext.plain.sasl.jaas.config="
-               "org.apache.kafka.common.security.plain.PlainLoginModule required "
-               "user_shop=\"sesame\";\n"
-            << "listener.name.sasl_plaintext.scram-sha-512.sasl.jaas.config="
-               "org.apache.kafka.common.security.scram.ScramLoginModule required;\n"
-            << "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n"
-            << "allow.everyone.if.no.acl.found=true\nsuper.users=User:ANONYMOUS\n"
-            << settings << "\n";
+        std::ofstream(folder_.file("server.properties")
+        ) << "process.roles=broker,controller\nnode.id=1\n"
+          << "controller.quorum.voters=1@127.0.0.1:" << controller_port_ << "\n"
+          << "controller.listener.names=CONTROLLER\n"
+          << "listeners=" << open << on("GATED", gated_port_) << ","
+          << on("CONTROLLER", controller_port_) << "\n"
+          << "advertised.listeners=" << open << on("GATED", gate_port_) << "\n"
+          << "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,"
+             "SASL_PLAINTEXT:SASL_PLAINTEXT,GATED:PLAINTEXT\n"
+          << "log.dirs=" << folder_.file("data") << "\n"
+          << "num.partitions=4\noffsets.topic.replication.factor=1\n"
+          << "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n"
+          // A starved server is no dead one; but who starts again waits for his old session's end.
+          << "broker.session.timeout.ms=" << (was_up_ ? 3000 : 20'000)
+          << "\nbroker.heartbeat.interval.ms=200\n"
+          << "group.initial.rebalance.delay.ms=0\nauto.create.topics.enable=false\n"
+          << "ssl.keystore.type=PEM\nssl.keystore.location=" << folder_.file("keys.pem") << "\n"
+          << "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512\n"
+          << "listener.name.sasl_plaintext.plain.sasl.jaas.config="
+             "org.apache.kafka.common.security.plain.PlainLoginModule required "
+             "user_shop=\"sesame\";\n"
+          << "listener.name.sasl_plaintext.scram-sha-512.sasl.jaas.config="
+             "org.apache.kafka.common.security.scram.ScramLoginModule required;\n"
+          << "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n"
+          << "allow.everyone.if.no.acl.found=true\nsuper.users=User:ANONYMOUS\n"
+          << settings << "\n";
     }
 
     [[nodiscard]] std::string log() const {

@@ -35,8 +35,10 @@ public:
             if (!was_up_) choose_port();
             process_.emplace(Command{
                 {"mosquitto", "-v", "-c", folder_.file("conf")}, {}, folder_.file("log")});
-            was_up_ = wait_until([this] { return !process_->is_running() || listens(port_); });
-            if (was_up_ && process_->is_running()) return;
+            if (comes_up(*process_, [this] { return listens(port_); })) {
+                was_up_ = true;
+                return;
+            }
         }
         FAIL() << "mosquitto does not start, see " << folder_.file("log");
     }

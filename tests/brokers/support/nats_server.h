@@ -28,7 +28,7 @@ public:
         natsOptions* options = nullptr;
         natsOptions_Create(&options);
         natsOptions_SetURL(options, url.c_str());
-        natsOptions_SetTimeout(options, 1000);
+        natsOptions_SetTimeout(options, 10'000);
         natsOptions_SetAllowReconnect(options, false);
         natsOptions_SkipServerVerification(options, true);
         if (!creds.empty()) {
@@ -170,8 +170,10 @@ public:
         for (int tries = 0; tries < 5; ++tries) {
             if (!was_up_) port_ = free_port();
             process_.emplace(command());
-            was_up_ = wait_until([this] { return !process_->is_running() || answers(); });
-            if (was_up_ && process_->is_running()) return;
+            if (comes_up(*process_, [this] { return answers(); })) {
+                was_up_ = true;
+                return;
+            }
         }
         FAIL() << "nats-server does not start, see " << folder_.file("log");
     }
@@ -245,17 +247,24 @@ public:
     void add_stream(const std::string& name, const std::string& subject, std::int64_t replicas)
         const {
         const auto replicate = [&](jsStreamConfig& config) { config.Replicas = replicas; };
-        EXPECT_TRUE(wait_until([&] {
-            return one().try_add_stream(name, subject, replicate) == NATS_OK;
-        }));
+        EXPECT_TRUE(wait_until(
+            [&] { return one().try_add_stream(name, subject, replicate) == NATS_OK; },
+            std::chrono::minutes(2)
+        ));
     }
 
-    // The server that takes the stream's messages now. Empty: none.
-    [[nodiscard]] std::string leader_of(const std::string& stream) const {
-        return one().leader_of(stream);
+    // Kills the server that takes the stream's messages, as soon as there is one.
+    void kill_leader_of(const std::string& stream) {
+        std::string leader;
+        EXPECT_TRUE(wait_until(
+            [&] {
+                leader = one().leader_of(stream);
+                return !leader.empty();
+            },
+            std::chrono::minutes(2)
+        ));
+        EXPECT_EQ(servers_.erase(leader), 1U) << leader;
     }
-
-    void kill(const std::string& name) { EXPECT_EQ(servers_.erase(name), 1U) << name; }
 
 private:
     [[nodiscard]] NatsClient one() const { return NatsClient(servers_.begin()->second->url()); }

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -11,6 +13,7 @@
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "core/clock.h"
@@ -59,6 +62,23 @@ bool is_free(std::uint16_t port) {
     return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+// Nobody else of our tests takes it before this process ends, not even while its server is down: an
+// abstract socket with its name says so, here as in tests/support/ports.py.
+bool is_ours(std::uint16_t port) {
+    static std::mutex mutex;
+    static std::vector<Descriptor> held;
+    Descriptor claim(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un place{};
+    place.sun_family = AF_UNIX;
+    const std::string name = "outrider port " + std::to_string(port);
+    name.copy(place.sun_path + 1, name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    if (::bind(claim.get(), reinterpret_cast<const sockaddr*>(&place), size) != 0) return false;
+    const std::lock_guard lock(mutex);
+    held.push_back(std::move(claim));
+    return true;
+}
+
 }  // namespace
 
 bool wait_until(const std::function<bool()>& is_true, Duration patience) {
@@ -75,7 +95,7 @@ std::uint16_t free_port() {
     std::uniform_int_distribution<int> ports(20'000, 32'000);
     for (int tries = 0; tries < 1000; ++tries) {
         const auto port = static_cast<std::uint16_t>(ports(chance));
-        if (is_free(port)) return port;
+        if (is_ours(port) && is_free(port)) return port;
     }
     throw std::runtime_error("no free port");
 }
@@ -120,6 +140,11 @@ void Process::kill() {
     ::kill(-id_, SIGKILL);
     ::waitpid(id_, nullptr, 0);
     is_over_ = true;
+}
+
+bool comes_up(Process& server, const std::function<bool()>& answers) {
+    const auto is_settled = [&] { return !server.is_running() || answers(); };
+    return wait_until(is_settled, std::chrono::minutes(2)) && server.is_running();
 }
 
 }  // namespace outrider::live

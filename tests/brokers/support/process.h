@@ -48,4 +48,7 @@ private:
     bool is_over_ = false;
 };
 
+// Waits until a server that was just started answers. False: it ended, or never does.
+[[nodiscard]] bool comes_up(Process& server, const std::function<bool()>& answers);
+
 }  // namespace outrider::live

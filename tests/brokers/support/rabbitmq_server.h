@@ -29,11 +29,10 @@ public:
         for (int tries = 0; tries < 5; ++tries) {
             if (!was_up_) choose_ports();
             process_.emplace(command({"rabbitmq-server"}, "log"));
-            was_up_ = wait_until(
-                [this] { return !process_->is_running() || RabbitmqClient(port_).answers(); },
-                std::chrono::minutes(2)
-            );
-            if (was_up_ && process_->is_running()) return;
+            if (comes_up(*process_, [this] { return RabbitmqClient(port_).answers(); })) {
+                was_up_ = true;
+                return;
+            }
         }
         FAIL() << "rabbitmq-server does not start, see " << folder_.file("log");
     }
@@ -46,7 +45,7 @@ public:
     void control(std::vector<std::string> words) const {
         words.insert(words.begin(), "rabbitmqctl");
         Process process(command(std::move(words), "control"));
-        EXPECT_TRUE(wait_until([&] { return !process.is_running(); }, std::chrono::minutes(1)));
+        EXPECT_TRUE(wait_until([&] { return !process.is_running(); }, std::chrono::minutes(5)));
     }
 
     [[nodiscard]] std::uint16_t port() const { return port_; }
@@ -92,6 +91,7 @@ private:
              "RABBITMQ_CONF_ENV_FILE=/dev/null",
              "RABBITMQ_ENABLED_PLUGINS_FILE=" + folder + "/plugins",
              "RABBITMQ_PID_FILE=" + folder + "/pid",
+             "RUNNING_UNDER_SYSTEMD=true",  // the script becomes the server: it is what we kill
              "RABBITMQ_NODE_PORT=" + std::to_string(port_),
              "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
              "RABBITMQ_DIST_PORT=" + std::to_string(dist_port_),

@@ -75,8 +75,10 @@ public:
         for (int tries = 0; tries < 5; ++tries) {
             if (!was_up_) port_ = free_port();
             process_.emplace(command());
-            was_up_ = wait_until([this] { return !process_->is_running() || answers(); });
-            if (was_up_ && process_->is_running()) return;
+            if (comes_up(*process_, [this] { return answers(); })) {
+                was_up_ = true;
+                return;
+            }
         }
         FAIL() << "redis-server does not start, see " << folder_.file("log");
     }
