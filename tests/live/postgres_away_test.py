@@ -9,6 +9,7 @@ import unittest
 
 from harness import BIN, Relay, World, children, run, wait_until
 from postgres import Server
+from shop import Shop
 
 AWAY = "the store is away"
 BACK = "the store is back"
@@ -94,6 +95,20 @@ class PostgresAway(unittest.TestCase):
         self.server.query("alter role last_one connection limit -1")
         wait_until("the message", lambda: self.world.count() == 1)
         self.assertEqual(relay.stop(), 0)
+
+    def test_a_server_that_goes_away_behind_the_login_is_waited_for(self):
+        self.server.query("create role hurried login in role outrider_relay")
+        self.server.query("alter role hurried set lock_timeout = '50ms'")
+        self.server.query(INSERT)
+        holder = Shop(self.server).connect()
+        with holder.cursor() as cursor:
+            cursor.execute("lock table outrider.schema_version")
+        relay = Relay(self.world, "--store", self.server.url.replace("postgres@", "hurried@"))
+        wait_until("the relay to say it", lambda: AWAY in relay.text())
+        holder.close()
+        wait_until("the message", lambda: self.world.count() == 1)
+        self.assertEqual(relay.stop(), 0)
+        self.assertIn(BACK, relay.text())
 
     def test_what_the_server_refuses_is_an_error(self):
         rules = os.path.join(self.server.data, "pg_hba.conf")
