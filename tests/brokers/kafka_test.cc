@@ -163,7 +163,7 @@ TEST_F(Kafka, MakesBatchesThatATopicTakes) {
     const auto broker = open();
     Messages messages;
     for (int i = 0; i < 2000; ++i) messages.add(small, std::to_string(i), std::string(1000, 'x'));
-    for (int i = 0; i < 4; ++i) expect_all(publish(*broker, messages));
+    for (int i = 0; i < 4; ++i) expect_all(publish(*broker, messages, std::chrono::minutes(5)));
     EXPECT_EQ(read(small).size(), 8000U);
 }
 

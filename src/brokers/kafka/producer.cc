@@ -52,6 +52,9 @@ void add_mode(std::vector<Setting>& settings, Mode mode, std::size_t batch_bytes
     } else {
         settings.emplace_back("batch.num.messages", "1");
         settings.emplace_back("message.send.max.retries", "0");
+        // A broker takes one request of a connection after the other: of thousands at once the last
+        // would wait for longer than silence is borne.
+        settings.emplace_back("max.in.flight.requests.per.connection", "64");
     }
 }
 
