@@ -1,8 +1,12 @@
--- Waits for the lock that sessions of a destination share ($1) and for those of its lanes ($2), until the transaction
--- ends. A relay that has just stopped holds them for another moment: its server ends a session when it comes to it. So
--- five seconds, then an error (55P03); what others have set for the rest of the transaction stays.
+-- Takes the lock that sessions of a destination share ($1) and those of its lanes ($2) until the transaction ends, or
+-- fails (55P03). A relay that has just stopped holds them for another moment, since its server ends a session when it
+-- comes to it: so whoever shows itself is waited for. Behind a pooler nobody does, and a lane that is locked is a turn
+-- of a relay that will go on. What others have set for the rest of the transaction stays.
 with patience as materialized (
-    select current_setting('lock_timeout') as before, set_config('lock_timeout', '5s', true)),
+    select current_setting('lock_timeout') as before, set_config('lock_timeout', case when exists (
+        select from pg_locks l join pg_database d on d.oid = l.database
+        where l.locktype = 'advisory' and l.objsubid = 1 and d.datname = current_database()
+        and (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) then '5s' else '1ms' end, true)),
 taken as materialized (
     select count(pg_advisory_xact_lock(l)) from patience, unnest($1::bigint || $2::bigint[]) l)
 select set_config('lock_timeout', before, true) from patience, taken
