@@ -144,7 +144,7 @@ Result<Cleaner::Step> Cleaner::truncate(Duration retention) {
         std::find_if(segments->begin(), segments->end(), [](const Segment& s) { return s.closed; });
     if (oldest == segments->end() || !oldest->expired) return Step::nothing;
     const int segment = oldest->number;
-    const Result<Step> locked =
+    Result<Step> locked =
         script("lock table {schema}.message_{segment} in access exclusive mode", segment);
     if (!locked) return locked;
     const Result<Rows> passed =
