@@ -2,11 +2,14 @@
 
 import contextlib
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
+from children import tied  # noqa: E402
+from ports import free_port  # noqa: E402
 
 PATIENCE = 120  # seconds; a Java machine on a busy computer
 
@@ -23,19 +26,8 @@ offsets.topic.replication.factor=1
 """
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 def java(libraries, *words):
     """Ends with the program that started it, however that ends."""
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
-    from children import tied  # pylint: disable=import-outside-toplevel
-
     options = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{libraries}/libs/*"]
     return tied(["java", *options, *words])
 
@@ -67,7 +59,7 @@ def create(address, topic):
 def kafka(libraries, topic):
     """The address of a broker that has this topic. `libraries`: the folder that tools/kafka.sh has filled."""
     with tempfile.TemporaryDirectory(prefix="outrider-kafka-") as folder:
-        port, controller = free_ports(2)
+        port, controller = free_port(), free_port()
         properties = pathlib.Path(folder, "server.properties")
         properties.write_text(
             PROPERTIES.format(port=port, controller=controller, folder=folder), encoding="utf-8"

@@ -4,12 +4,11 @@ want one row, a change-over to the log while everybody goes on. Nothing may be l
 import json
 import os
 import random
-import socket
 import subprocess
 import time
 import unittest
 
-from harness import BIN, Relay, children, run, wait_until
+from harness import BIN, Relay, children, free_port, run, wait_until
 from postgres import Server
 from tables import SCHEMAS, Outbox, TableWriter, Verdict
 
@@ -21,9 +20,7 @@ class Redis:
     """A Redis server of our own on a free port, in memory only."""
 
     def __init__(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen(
             children.tied(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
                            "--appendonly", "no"]),
