@@ -95,6 +95,27 @@ TEST_F(PostgresTurnLocks, ADestinationThatIsAheadDoesNotNameWhatAnotherStillNeed
     EXPECT_EQ(take_all(*behind).size(), 7U);
 }
 
+// Whichever lane it is in, and whichever lanes were tried first.
+TEST_F(PostgresTurnLocks, AWorkerThatFindsAMessageBeyondItsShareLeavesTheOtherLanesAlone) {
+    Destination destination = everything();
+    destination.workers = 2;
+    const auto store = log.open(destination);
+    EXPECT_EQ(take_all(*store).size(), 6U);
+    const std::string locked_lanes =
+        "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and "
+        "database = (select oid from pg_database where datname = current_database())";
+    for (int i = 0; i < 20; ++i) {
+        const std::string key = std::to_string(i);
+        insert(session, key, key);
+        {
+            const Batch turn = claim(*store);
+            ASSERT_EQ(turn.envelopes.size(), 1U);
+            EXPECT_EQ(session.value(locked_lanes), "2") << "of four";
+        }
+        EXPECT_EQ(take_all(*store), Payloads{key});
+    }
+}
+
 class Faults final : public Observer {
 public:
     void faulted(const Destination& /*destination*/, Stage stage, const Error& error) override {

@@ -81,12 +81,13 @@ void PostgresStore::roll_back() {
 }
 
 Result<std::unique_ptr<Claim>> PostgresStore::read(
-    const ClaimReader::Limits& limits,
+    const BatchLimits& asked,
+    const LaneShare& share,
     Batch& batch
 ) {
-    const auto first = dice_.pick(static_cast<std::uint64_t>(registered_.lanes));
+    const ClaimReader::Limits limits = ClaimQuery::limits(asked, share.lanes());
     const ClaimQuery::Places places =
-        query_.add(pipeline_, limits, static_cast<std::int64_t>(first), connection_.is_pooled());
+        query_.add(pipeline_, limits, share.first(), connection_.is_pooled());
     turn_open_ = true;
     Result<std::vector<Rows>> results = pipeline_.finish();
     if (!results) {
@@ -161,26 +162,27 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
     return true;
 }
 
+// A segment may have come in between, a row may be too large for its share, something may have been
+// parked: the next look has a statement that sees it.
+bool PostgresStore::saw_all(const Claim& claim) {
+    if (query_.covers(claim.segments)) return query_.met(claim);
+    query_.use_segments(claim.segments);
+    return false;
+}
+
 Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
     OUTRIDER_ASSERT(!turn_open_);
-    const std::int64_t all = destination_.order == Order::global ? 1 : registered_.lanes;
-    const auto workers = static_cast<std::int64_t>(destination_.workers);
-    std::int64_t lanes = (all + workers - 1) / workers;
+    LaneShare share(
+        destination_.order == Order::global ? 1 : registered_.lanes,
+        static_cast<std::int64_t>(destination_.workers),
+        static_cast<std::int64_t>(dice_.pick(static_cast<std::uint64_t>(registered_.lanes)))
+    );
     bool raised = false;
-    // A segment may come in between, a row may be too large for its share, something may have been
-    // parked, a floor may have to be raised, and whoever rang may have meant other lanes than ours:
-    // each makes one more look necessary.
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
-        Result<std::unique_ptr<Claim>> claim = read(ClaimQuery::limits(asked, lanes), batch);
+        Result<std::unique_ptr<Claim>> claim = read(asked, share, batch);
         if (!claim) return claim.error();
-        const std::set<int>& needed = (*claim)->segments;
-        if (!query_.covers(needed)) {
-            roll_back();
-            query_.use_segments(needed);
-            continue;
-        }
-        if (!query_.met(**claim)) {
+        if (!saw_all(**claim)) {
             roll_back();
             continue;
         }
@@ -190,18 +192,26 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
             raised = *floors;
             if (raised) continue;
         }
-        if (has_work(**claim, batch)) return hand_out(std::move(claim).value(), std::move(batch));
+        if (has_work(**claim, batch)) {
+            const bool beyond = !batch.envelopes.empty() && share.narrow(batch.envelopes[0].lane);
+            if (!beyond) return hand_out(std::move(claim).value(), std::move(batch));
+            roll_back();
+            continue;
+        }
         roll_back();
         // One that sleeps now must not lock, in its next turn, what its lanes have passed before.
-        if (!needed.empty()) query_.use_segments(needed);
-        batch.held_elsewhere = (*claim)->windows.empty();
-        batch.paused = (*claim)->paused;
-        batch.full = false;
-        batch.envelopes.clear();
-        if (lanes == all || batch.paused) return batch;
-        lanes = all;
+        if (!(*claim)->segments.empty()) query_.use_segments((*claim)->segments);
+        if ((*claim)->paused || !share.widen()) return nothing(**claim, std::move(batch));
     }
     return Error{Remedy::yield, "the log was rotated again and again during a claim"};
+}
+
+Batch PostgresStore::nothing(const Claim& claim, Batch batch) {
+    batch.held_elsewhere = claim.windows.empty();
+    batch.paused = claim.paused;
+    batch.full = false;
+    batch.envelopes.clear();
+    return batch;
 }
 
 // A lane without messages still moves on if its window has something to finish: later windows start

@@ -7,6 +7,7 @@
 #include "core/topics.h"
 #include "stores/postgres/claim.h"
 #include "stores/postgres/claim_query.h"
+#include "stores/postgres/lane_share.h"
 #include "stores/postgres/names.h"
 #include "stores/postgres/options.h"
 #include "stores/postgres/pipeline.h"
@@ -56,15 +57,18 @@ private:
           dice_(random_seed()) {}
 
     [[nodiscard]] Result<std::unique_ptr<Claim>> read(
-        const ClaimReader::Limits& limits,
+        const BatchLimits& asked,
+        const LaneShare& share,
         Batch& batch
     );
+    [[nodiscard]] bool saw_all(const Claim& claim);
     [[nodiscard]] Result<void> check_owner(const Rows& locked, const Rows& log) const;
 
     // Gives lanes that have fallen far behind a new floor, and commits. True: done, so claim again.
     [[nodiscard]] Result<bool> raise_floors(const Claim& claim);
 
     [[nodiscard]] static bool has_work(const Claim& claim, const Batch& batch);
+    [[nodiscard]] static Batch nothing(const Claim& claim, Batch batch);
     [[nodiscard]] Batch hand_out(std::unique_ptr<Claim> claim, Batch batch);
     [[nodiscard]] Result<void> show_itself() const;
     void roll_back();
