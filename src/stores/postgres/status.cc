@@ -105,12 +105,17 @@ Result<std::string> lane_locks(const Connection& connection, const Names& names,
     return locks.text();
 }
 
+// The text with {is_locked} asking for these locks.
+std::string with_is_locked(std::string_view sql, std::string_view locks) {
+    return Names::fill(sql, "is_locked", Names::fill(sql::is_locked, "locks", locks));
+}
+
 // By what relays hold, taking nothing: whoever looks must not stand in their way.
 Result<bool> is_served(const Connection& connection, const Names& names, std::int64_t id) {
     Result<std::string> lanes = lane_locks(connection, names, id);
     if (!lanes) return lanes.error();
     const Result<Rows> held = connection.run(
-        std::string(sql::status_served),
+        with_is_locked(sql::status_served, "$1::bigint || $2::bigint[]"),
         Parameters().add(serving_lock(names, id)).add(std::string_view(*lanes))
     );
     if (!held) return held.error();
@@ -174,7 +179,7 @@ Result<bool> lock_all_lanes(
     Result<std::string> locks = lane_locks(connection, names, destination);
     if (!locks) return locks.error();
     const Result<Rows> taken = connection.run(
-        std::string(sql::lock_all_lanes),
+        with_is_locked(sql::lock_all_lanes, "array[$1::bigint]"),
         Parameters().add(serving_lock(names, destination)).add(std::string_view(*locks))
     );
     if (taken) return true;

@@ -3,10 +3,8 @@
 -- comes to it: so whoever shows itself is waited for. Behind a pooler nobody does, and a lane that is locked is a turn
 -- of a relay that will go on. What others have set for the rest of the transaction stays.
 with patience as materialized (
-    select current_setting('lock_timeout') as before, set_config('lock_timeout', case when exists (
-        select from pg_locks l join pg_database d on d.oid = l.database
-        where l.locktype = 'advisory' and l.objsubid = 1 and d.datname = current_database()
-        and (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) then '5s' else '1ms' end, true)),
+    select current_setting('lock_timeout') as before,
+        set_config('lock_timeout', case when {is_locked} then '5s' else '1ms' end, true)),
 taken as materialized (
     select count(pg_advisory_xact_lock(l)) from patience, unnest($1::bigint || $2::bigint[]) l)
 select set_config('lock_timeout', before, true) from patience, taken
