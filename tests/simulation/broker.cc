@@ -104,11 +104,12 @@ void SimulatedBroker::publish(
     std::span<Answer> answers
 ) {
     World& world = process_.world();
-    if (process_.is_dead() || !pass_time(place().latency_max, deadline)) return;
+    if (process_.is_dead()) return;
+    if (!pass_time(place().latency_max, deadline)) return note_silence(envelopes);
     if (is_away()) {
         world.record(FaultSort::broker_outage, flight_.destination, {});
         pass_time(std::chrono::milliseconds(50), deadline);
-        return;
+        return note_silence(envelopes);
     }
     const auto burst = std::make_shared<Burst>(world, flight_.destination, envelopes);
     carry(burst, deadline, answers);
@@ -181,6 +182,15 @@ void SimulatedBroker::send_late(const std::shared_ptr<Burst>& burst, Deadline de
     );
 }
 
+void SimulatedBroker::note_silence(MessageId id, std::size_t offered) {
+    const auto sort = offered == 1 ? Trouble::Sort::unanswered_alone : Trouble::Sort::unanswered;
+    process_.world().history.troubles.push_back({flight_.destination, id, sort});
+}
+
+void SimulatedBroker::note_silence(std::span<const Envelope> envelopes) {
+    for (const Envelope& envelope : envelopes) note_silence(envelope.id, envelopes.size());
+}
+
 void SimulatedBroker::note_unanswered(
     std::span<const Envelope> envelopes,
     std::span<const Answer> answers,
@@ -191,9 +201,7 @@ void SimulatedBroker::note_unanswered(
     for (std::size_t i = 0; i < envelopes.size(); ++i) {
         if (answers[i].verdict != Verdict::unanswered || burst.has_passed_over(i)) continue;
         complete = false;
-        world.history.troubles.push_back(
-            {flight_.destination, envelopes[i].id, Trouble::Sort::unanswered}
-        );
+        note_silence(envelopes[i].id, envelopes.size());
     }
     if (!complete) {
         world.record(FaultSort::acknowledgement_lost, flight_.destination, burst.accepted());

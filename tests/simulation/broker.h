@@ -70,6 +70,8 @@ private:
     void carry(std::shared_ptr<Burst> burst, Deadline deadline, std::span<Answer> answers);
     void break_link(Link link, const std::shared_ptr<Burst>& burst, Deadline deadline);
     void send_late(const std::shared_ptr<Burst>& burst, Deadline deadline);
+    void note_silence(MessageId id, std::size_t offered);
+    void note_silence(std::span<const Envelope> envelopes);
     void note_unanswered(
         std::span<const Envelope> envelopes,
         std::span<const Answer> answers,

@@ -23,9 +23,16 @@ struct Story {
     std::uint64_t excuses = 0;  // faults that hit it in flight
     std::uint64_t refusals = 0;
     std::uint64_t unacceptables = 0;
+    std::uint64_t silences = 0;  // when nothing else was offered with it
     std::uint64_t replays = 0;
     bool died = false;
     bool rests = false;  // is a dead letter still, or was discarded
+
+    // What it may have been charged for: who is silent about it alone, again and again, is taken
+    // to refuse it, but for the first time.
+    [[nodiscard]] std::uint64_t charges() const {
+        return refusals + (silences > 1 ? silences - 1 : 0);
+    }
 };
 
 class Checker {
@@ -107,6 +114,7 @@ private:
             Story& story = stories_[trouble.destination][*number];
             story.refusals += trouble.sort == Trouble::Sort::refused ? 1 : 0;
             story.unacceptables += trouble.sort == Trouble::Sort::unacceptable ? 1 : 0;
+            story.silences += trouble.sort == Trouble::Sort::unanswered_alone ? 1 : 0;
         }
     }
 
@@ -132,12 +140,12 @@ private:
         const bool too_large = rules.payload_bytes_max != 0 &&
                                history_.written[number].payload_bytes > rules.payload_bytes_max;
         const std::uint64_t causes =
-            story.refusals + story.unacceptables + (too_large ? story.replays + 1 : 0);
+            story.charges() + story.unacceptables + (too_large ? story.replays + 1 : 0);
         if (death.attempts > causes) {
             accuse(Promise::honest_death, death.destination, death.id, "was charged for nothing");
         }
-        const bool spent = rules.attempts_max != 0 && story.refusals >= rules.attempts_max;
-        const bool aged = rules.dies_of_age && story.refusals > 0;
+        const bool spent = rules.attempts_max != 0 && story.charges() >= rules.attempts_max;
+        const bool aged = rules.dies_of_age && story.charges() > 0;
         if (!too_large && story.unacceptables == 0 && !spent && !aged) {
             accuse(Promise::honest_death, death.destination, death.id, "died without a cause");
         }
@@ -184,7 +192,7 @@ private:
     [[nodiscard]] bool may_be_late(std::size_t destination, std::size_t number) const {
         const Rules& rules = history_.destinations[destination];
         const Story& story = stories_[destination][number];
-        if (rules.on_failure == OnFailure::skip) return story.died || story.refusals > 0;
+        if (rules.on_failure == OnFailure::skip) return story.died || story.charges() > 0;
         return rules.after_death == AfterDeath::go_on && story.died;
     }
 
@@ -230,7 +238,7 @@ private:
         for (std::size_t number = 0; number < history_.written.size(); ++number) {
             const Written& written = history_.written[number];
             const Story& story = stories_[destination][number];
-            if (written.deliver_after || story.refusals + story.unacceptables > 0 || story.died) {
+            if (written.deliver_after || story.charges() + story.unacceptables > 0 || story.died) {
                 troubled.insert({written.topic, written.key});
             }
         }

@@ -366,5 +366,19 @@ TEST(CheckerByHand, HoldsAnOutageAgainstWhoeverChargesForIt) {
     EXPECT_EQ(check(history).size(), 2U);  // charged for nothing, and died of it
 }
 
+TEST(CheckerByHand, LetsAMessageDieOfSilencesThatItAloneHasMet) {
+    History history = small_history();
+    const MessageId first = history.written[0].id;
+    const std::uint32_t attempts = history.destinations[0].attempts_max;
+    const auto is_silent = [&] {
+        history.troubles.push_back({0, first, Trouble::Sort::unanswered_alone});
+    };
+    history.deaths.push_back({0, first, attempts, Death::Step::remains});
+    for (std::uint32_t i = 0; i < attempts; ++i) is_silent();
+    EXPECT_EQ(check(history).size(), 2U);  // the first one may have been anybody's fault
+    is_silent();
+    EXPECT_TRUE(check(history).empty());
+}
+
 }  // namespace
 }  // namespace outrider::simulation

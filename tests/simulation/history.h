@@ -89,7 +89,12 @@ struct Arrival {
 
 // A broker's note: it would not take a message, or its answer never reached the relay.
 struct Trouble {
-    enum class Sort : std::uint8_t { refused, unacceptable, unanswered };
+    enum class Sort : std::uint8_t {
+        refused,
+        unacceptable,
+        unanswered,
+        unanswered_alone,  // nothing else was offered with it
+    };
     std::size_t destination = 0;
     MessageId id;
     Sort sort = Sort::refused;
