@@ -84,7 +84,7 @@ public:
 
     // Stops claiming, lets every turn settle what its broker has answered, and returns when all
     // threads have ended, at the latest after the publish deadline. Stopping twice, or before
-    // start, is fine.
+    // start, is fine. Throws Failure (correct) in a handler, which it would wait for.
     void stop();
 
     // There is something new: call it after a commit for the shortest way to the broker. From any

@@ -15,6 +15,7 @@
 #include "cli/demo_report.h"
 #include "cli/demo_shop.h"
 #include "cli/demo_view.h"
+#include "cli/paths.h"
 #include "core/clock.h"
 #include "core/store.h"
 #include "core/store_admin.h"
@@ -40,7 +41,7 @@ public:
     explicit DemoFolder(const std::string& wanted) : keeps_(!wanted.empty()) {
         if (keeps_) {
             std::filesystem::create_directories(wanted);
-            path_ = wanted;
+            path_ = std::filesystem::absolute(wanted);
             return;
         }
         std::string pattern =
@@ -133,8 +134,8 @@ private:
 
     void write_config() const {
         std::ofstream config(folder_.file("outrider.toml"));
-        config << "[store]\nurl = \"sqlite://" << database_ << "\"\n\n[[destination]]\n"
-               << "name = \"orders\"\nbroker = \"file://" << delivered_ << "\"\n"
+        config << "[store]\nurl = \"" << url_of("sqlite", database_) << "\"\n\n[[destination]]\n"
+               << "name = \"orders\"\nbroker = \"" << url_of("file", delivered_) << "\"\n"
                << "topics = [\"orders.*\"]\npayload_bytes_max = \"" << DemoShop::kPayloadBytesMax
                << "B\"\n\n[destination.batch]\nmessages = " << kInFlightMax << "\n";
     }

@@ -42,14 +42,26 @@ void examine_brokers(const Config& config, std::vector<Finding>& findings) {
     }
 }
 
+// Without its rights a user sees neither the version nor how destinations stand: that is found
+// already, and is why. What nobody has found so far is a fault of its own.
+void add_unreadable(const Error& error, std::vector<Finding>& findings) {
+    if (!admin::is_healthy(findings)) return;
+    findings.push_back(
+        {Gravity::fault,
+         "unreadable",
+         "how the destinations stand cannot be read: " + error.text,
+         "no relay can read it either: mend what the error says, then run 'outrider status'"}
+    );
+}
+
 std::vector<Finding> examine(const Config& config) {
     const auto admin = open_admin(config, StoreDriver::IfMissing::fail);
     std::vector<Finding> findings = value_of(admin->examine());
-    // Without its rights a user sees neither the version nor how destinations stand; that is found
-    // already.
     const Result<SchemaVersion> version = admin->schema_version();
+    if (!version) add_unreadable(version.error(), findings);
     if (!version || version->installed != version->newest) return findings;
     const Result<Backlog> backlog = admin->backlog(destinations_of(config));
+    if (!backlog) add_unreadable(backlog.error(), findings);
     if (!backlog) return findings;
     for (Finding& finding : admin::judge(*backlog)) findings.push_back(std::move(finding));
     return findings;

@@ -11,6 +11,7 @@
 #include "cli/completion.h"
 #include "cli/context.h"
 #include "cli/exit_code.h"
+#include "cli/footer.h"
 #include "cli/message_json.h"
 #include "cli/verbs.h"
 #include "config/values.h"
@@ -18,31 +19,6 @@
 
 namespace outrider::cli {
 namespace {
-
-constexpr const char* kFooter =
-    R"(Every key of the configuration can be set in the file, by a variable and by a flag:
-  [relay] retention = "1d"    OUTRIDER_RELAY_RETENTION=1d    --set relay.retention=1d
-  [[destination]] name = "orders", workers = 2
-    OUTRIDER_DESTINATION_ORDERS_WORKERS=2    --set destination.orders.workers=2
-The file is --config, else OUTRIDER_CONFIG, else ./outrider.toml.
-The store is --store, else OUTRIDER_STORE_URL, else the file's, else DATABASE_URL.
-
-Examples:
-  outrider demo
-  outrider migrate up --store sqlite:shop.db
-  outrider enqueue orders.placed '{"id":1}' --key customer-1
-  outrider relay --drain
-  outrider status --json
-
-Exit codes:
-  0  fine
-  1  failed
-  2  usage or configuration
-  3  only parked or dead messages remain
-  4  unhealthy, or out of time
-  5  nothing matched
-  6  cannot connect
-)";
 
 // Everything the parser fills in. It lives as long as the verb that reads it.
 struct Line {
@@ -449,6 +425,24 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return text + ": see '" + path_to(deepest(app)) + " --help'";
 }
 
+// These mean something when they are empty: no key, no type.
+bool may_be_empty(const CLI::Option& option) {
+    return option.check_name("--key") || option.check_name("--type") ||
+           option.check_name("--content-type") || option.get_lnames().empty();
+}
+
+// Empty text counts as not given, which may be more than was meant: say, dead letters of all topics
+// where a script had nothing in its variable.
+void refuse_empty_values(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::vector<std::string>& values = option->results();
+        const bool is_empty = std::find(values.begin(), values.end(), "") != values.end();
+        if (!is_empty || may_be_empty(*option)) continue;
+        throw Stop(kUsage, option->get_name() + ": the value is empty: leave it out, or say one");
+    }
+    for (const CLI::App* verb : app.get_subcommands()) refuse_empty_values(*verb);
+}
+
 // As the library wants them: without the program, the last first. An option with an equals sign and
 // nothing behind it has an empty value; the library would take the next word.
 std::vector<std::string> reversed(std::span<char*> arguments) {
@@ -481,6 +475,7 @@ Verb parse_command_line(std::span<char*> arguments) {
     } catch (const CLI::ParseError& error) {
         throw Stop(kUsage, explain(*app, error));
     }
+    refuse_empty_values(*app);
     collect_flags(*line);
     return [line, app] { return line->verb(); };
 }

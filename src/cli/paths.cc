@@ -70,6 +70,20 @@ Result<std::string> path_of(const SecretUrl& url) {
     return *path;
 }
 
+std::string url_of(const std::string& scheme, const std::string& path) {
+    constexpr std::string_view kHex = "0123456789ABCDEF";
+    std::string url = scheme + "://";
+    for (const char c : path) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') ||
+                              std::string_view("/._-").find(c) != std::string_view::npos;
+        const auto byte = static_cast<unsigned char>(c);
+        if (is_plain) url += c;
+        if (!is_plain) url += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+    }
+    return url;
+}
+
 Result<void> check_folder(const std::string& path) {
     const std::string folder = folder_of(path);
     std::error_code error;

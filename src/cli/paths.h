@@ -11,6 +11,9 @@ namespace outrider::cli {
 // %20 and the like decoded. The error says how to write it.
 [[nodiscard]] Result<std::string> path_of(const SecretUrl& url);
 
+// The other way round, for an absolute path: scheme:///var/a%20b.
+[[nodiscard]] std::string url_of(const std::string& scheme, const std::string& path);
+
 // Whether files can be made in the folder of this path.
 [[nodiscard]] Result<void> check_folder(const std::string& path);
 

@@ -104,12 +104,17 @@ std::vector<std::string> add_destinations(Relay& relay, const Config& config, Lo
     return names;
 }
 
+const char* name_of(int signal) {
+    if (signal == SIGHUP) return "SIGHUP";
+    return signal == SIGTERM ? "SIGTERM" : "SIGINT";
+}
+
 void wait_for_signal(const StopSignals& signals, LogObserver& observer, Log& log) {
     for (;;) {
         const std::optional<int> signal = signals.wait(kReportEvery);
         observer.report();
         if (!signal) continue;
-        log.info("stopping", {{"signal", *signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+        log.info("stopping", {{"signal", name_of(*signal)}});
         return;
     }
 }

@@ -18,6 +18,7 @@ StopSignals::StopSignals() {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGTERM);
     sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGHUP);  // a terminal that is closed; whoever ignores it, still does
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 

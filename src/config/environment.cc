@@ -20,6 +20,16 @@ bool names_a_table(std::string_view variable) {
            variable.starts_with("OUTRIDER_LOG_");
 }
 
+// Kubernetes tells every container of the services around it, so one that is named outrider-relay
+// looks like settings of ours: ..._SERVICE_HOST, ..._PORT=tcp://..., ..._PORT_80_TCP_ADDR.
+bool is_of_kubernetes(std::string_view variable) {
+    const std::size_t port = variable.find("_PORT_");
+    const bool has_number = port != std::string_view::npos && port + 6 < variable.size() &&
+                            variable[port + 6] >= '0' && variable[port + 6] <= '9';
+    return has_number || variable.ends_with("_PORT") || variable.ends_with("_SERVICE_HOST") ||
+           variable.find("_SERVICE_PORT") != std::string_view::npos;
+}
+
 std::string variable_of(std::string_view row) {
     return std::string(kPrefix) + environment_name(row);
 }
@@ -73,6 +83,7 @@ void Loader::read_variable(const Variable& variable) {
     for (const GlobalRow& row : global_rows()) {
         if (variable.name == variable_of(row.option.name)) return set(row, value);
     }
+    if (is_of_kubernetes(variable.name)) return;
     if (variable.name.starts_with(kDestinationPrefix)) {
         return read_destination_variable(variable, value);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -110,9 +111,14 @@ public:
         if (!threads_.empty()) return;
         hire();
         for (Hand& hand : hands_) {
-            threads_.push_back(start_thread(*hand.waker, [&hand](const std::stop_token& stop) {
-                hand.worker.run(stop);
-            }));
+            threads_
+                .push_back(start_thread(*hand.waker, [this, &hand](const std::stop_token& stop) {
+                    {
+                        const std::lock_guard lock(mutex_);
+                        at_work_.insert(std::this_thread::get_id());
+                    }
+                    hand.worker.run(stop);
+                }));
         }
         threads_.push_back(start_thread(keeper_bell_, [this](const std::stop_token& stop) {
             while (!stop.stop_requested()) keeper_bell_.wait(keeper_.step());
@@ -120,9 +126,17 @@ public:
     }
 
     void stop() {
+        if (is_one_of_us()) {
+            throw Failure(
+                {Remedy::correct,
+                 "a handler cannot stop its own relay, which waits for the handler: let another "
+                 "thread do it"}
+            );
+        }
         for (std::jthread& thread : threads_) thread.request_stop();
         if (threads_.empty()) return;
         threads_.clear();  // joins
+        at_work_.clear();
         for (Post& post : posts_) post.caution.leave();
         keeper_.finish();
     }
@@ -140,6 +154,11 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_one_of_us() const {
+        const std::lock_guard lock(mutex_);
+        return at_work_.contains(std::this_thread::get_id());
+    }
+
     // Who calls wake() may be about while the relay starts.
     void hire() {
         const std::lock_guard lock(mutex_);
@@ -158,7 +177,8 @@ private:
     Keeper keeper_;
     Bell keeper_bell_;
     std::deque<Post> posts_;
-    mutable std::mutex mutex_;  // guards which hands there are
+    mutable std::mutex mutex_;  // guards which hands there are, and who is at work
+    std::set<std::thread::id> at_work_;
     std::deque<Hand> hands_;
     std::vector<std::jthread> threads_;
 };

@@ -282,7 +282,7 @@ class Relay(CliTest):
         self.out("migrate", "up")
 
     def test_a_signal_stops_it_in_order(self):
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             relay = self.start("relay")
             before = len(self.lines())
             self.out("enqueue", "orders.x", "a")
@@ -817,6 +817,15 @@ class Configuration(CliTest):
         )
         self.assertIn("missing.toml", self.error("config", "check", "--config", "missing.toml", expect=2))
 
+    def test_services_around_a_container_are_no_settings(self):
+        services = {
+            "OUTRIDER_RELAY_SERVICE_HOST": "10.0.0.1", "OUTRIDER_RELAY_SERVICE_PORT": "80",
+            "OUTRIDER_RELAY_SERVICE_PORT_HTTP": "80", "OUTRIDER_STORE_PORT": "tcp://10.0.0.1:80",
+            "OUTRIDER_DESTINATION_ORDERS_PORT_80_TCP_ADDR": "10.0.0.1",
+        }
+        self.out("config", "check", environment=services)
+        self.assertIn("OUTRIDER_RELAY_PORTS", self.problems(CONFIG, environment={"OUTRIDER_RELAY_PORTS": "80"}))
+
     def test_every_key_is_documented(self):
         """docs/configuration.md has a row for each key of the binary, and for no other."""
         page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
@@ -895,6 +904,19 @@ class CommandLine(CliTest):
         self.out("enqueue", "--key=", "orders.placed", "1")
         self.out("relay", "--drain")
         self.assertEqual([line["topic"] for line in self.lines()], ["orders.placed"])
+
+    def test_a_store_that_cannot_be_read_is_not_well(self):
+        self.out("migrate", "up")
+        self.execute(f"alter table {self.tables}destination rename to elsewhere")
+        self.error("status", expect=1)
+        self.assertRegex(self.out("doctor", expect=4), "(?m)^fault unreadable: ")
+
+    def test_an_empty_value_does_not_mean_everything(self):
+        for words in (["dead", "discard", "--topic", "", "--yes"], ["dead", "list", "--destination="],
+                      ["replay", "--destination", "orders", "--from=-1h", "--topic", "", "--yes"],
+                      ["status", "--max-age", ""], ["status", "--store", ""], ["status", "--config="]):
+            with self.subTest(words=words):
+                self.assertIn(": the value is empty: ", self.error(*words, expect=2))
 
     def test_a_time_limit_is_one_of_a_drain(self):
         self.assertIn("--drain", self.error("relay", "--timeout", "3s", expect=2))

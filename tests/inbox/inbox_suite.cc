@@ -120,6 +120,17 @@ TEST_P(InboxSuite, AnEffectThatThrowsLeavesNothingThatCouldBeCommitted) {
     EXPECT_TRUE(take(id));
 }
 
+TEST_P(InboxSuite, ARecordMayBeKeptForEver) {
+    InboxOptions options;
+    options.retention = Duration::max();
+    const MessageId id = MessageId::generate();
+    session_->begin();
+    EXPECT_TRUE(session_->once("billing", id, effect_of(*session_, id), options));
+    session_->commit();
+    EXPECT_EQ(session_->clean_up(100), 0U);
+    EXPECT_FALSE(take(id));
+}
+
 TEST_P(InboxSuite, AfterAThrowASavepointOfTheCallerSavesTheRest) {
     const MessageId good = MessageId::generate();
     const MessageId bad = MessageId::generate();

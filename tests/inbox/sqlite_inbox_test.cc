@@ -90,6 +90,27 @@ TEST(SqliteInbox, SaysWhatToDoWhereTheTablesAreMissing) {
     }
 }
 
+TEST(SqliteInbox, AnEffectThatEndsTheTransactionIsNotTakenForDone) {
+    SqliteInboxHarness harness;
+    const auto session = harness.connect();
+    const MessageId id = MessageId::generate();
+    const auto replace_transaction = [&] {
+        session->run("rollback");
+        session->run("begin immediate");
+        session->run("insert into effect values ('of another transaction')");
+    };
+    session->begin();
+    try {
+        session->once("billing", id, replace_transaction, {});
+        FAIL() << "there is no record of it";
+    } catch (const Failure& failure) {
+        EXPECT_EQ(failure.remedy(), Remedy::correct);
+        EXPECT_NE(std::string(failure.what()).find("ROLLBACK"), std::string::npos);
+    }
+    session->roll_back();
+    EXPECT_EQ(session->value("select count(*) from effect"), "0");
+}
+
 TEST(SqliteInbox, RefusesAnIdThatIsNoUuidFromOtherLanguages) {
     const TempFolder folder;
     const SqliteSession session(folder.file("shop.db"));

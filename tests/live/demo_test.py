@@ -28,9 +28,10 @@ class Demo(unittest.TestCase):
         self.assertEqual(report["delivered"] + report["dead"], report["committed"])
 
     def test_keep_goes_on_until_interrupted(self):
-        with tempfile.TemporaryDirectory(prefix="outrider-demo-") as folder:
+        with tempfile.TemporaryDirectory(prefix="outrider-demo-") as home:
+            folder = os.path.join(home, "a folder of 100%")
             demo = children.start(
-                self, [BIN, "demo", "--keep", "--folder", folder],
+                self, [BIN, "demo", "--keep", "--folder", os.path.basename(folder)], cwd=home,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )
             for line in demo.stdout:

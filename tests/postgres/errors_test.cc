@@ -2,6 +2,7 @@
 
 #include "core/hash.h"
 #include "postgres/log.h"
+#include "stores/postgres/connection.h"
 
 // Whatever the server answers, the store says what helps, and nothing is lost by it.
 
@@ -75,6 +76,18 @@ protected:
     PostgresLog log{1};
     PostgresSession session{log.conninfo};
 };
+
+TEST_F(PostgresErrors, ARowThatIsRefusedIsNotRepeatedInTheText) {
+    const auto connection = postgres::Connection::open(log.conninfo);
+    ASSERT_TRUE(connection);
+    const Result<postgres::Rows> refused = connection->run(
+        "insert into outrider.message (topic, key, payload) values (null, 'ada', 'a secret')"
+    );
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().text.find("violates not-null"), std::string::npos);
+    EXPECT_EQ(refused.error().text.find("Failing row"), std::string::npos) << refused.error().text;
+    EXPECT_EQ(refused.error().text.find("ada"), std::string::npos) << refused.error().text;
+}
 
 TEST_F(PostgresErrors, EveryCodeAsksForItsRemedyAndLosesNothing) {
     const auto store = log.open(everything());

@@ -349,6 +349,25 @@ TEST(Relay, StopsTwiceAndBeforeItStarts) {
     EXPECT_TRUE(broker.wait_for(1, kPatience));
 }
 
+TEST(Relay, AHandlerThatStopsItsOwnRelayIsToldThatItCannot) {
+    MemoryStore store;
+    std::atomic<int> told = 0;
+    Relay relay(store.driver());
+    relay.on("*", [&](const Delivery&) {
+        try {
+            relay.stop();
+        } catch (const Failure& failure) {
+            told += failure.remedy() == Remedy::correct ? 1 : 0;
+        }
+    });
+    relay.start();
+    commit(store, {message("t", "k", "1")});
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (told == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    relay.stop();
+    EXPECT_EQ(told, 1);
+}
+
 TEST(Relay, DeliversNothingTwiceOverManyOrderlyStops) {
     MemoryStore store(4);
     const MemoryBroker broker;

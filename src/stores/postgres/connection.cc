@@ -124,6 +124,12 @@ std::uint64_t big_endian(std::string_view bytes) {
     return value;
 }
 
+// The details of a violated constraint are the row, which belongs in no log.
+std::string server_text(const PGresult* result, std::string_view state) {
+    if (!state.starts_with("23")) return one_line(PQresultErrorMessage(result));
+    return "ERROR: " + one_line(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+}
+
 }  // namespace
 
 Remedy remedy_of(std::string_view sqlstate) {
@@ -135,10 +141,12 @@ Remedy remedy_of(std::string_view sqlstate) {
 
 Error error_of(PGconn* connection, const PGresult* result) {
     const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const std::string text =
-        one_line(result == nullptr ? PQerrorMessage(connection) : PQresultErrorMessage(result));
-    if (state == nullptr) return {Remedy::wait, "PostgreSQL: " + text};
-    return {remedy_of(state), "PostgreSQL: " + text, native_code_of(state)};
+    if (state == nullptr) {
+        const char* text =
+            result == nullptr ? PQerrorMessage(connection) : PQresultErrorMessage(result);
+        return {Remedy::wait, "PostgreSQL: " + one_line(text)};
+    }
+    return {remedy_of(state), "PostgreSQL: " + server_text(result, state), native_code_of(state)};
 }
 
 std::string_view Rows::bytes(int row, int column) const {

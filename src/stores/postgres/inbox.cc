@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 
 #include "outrider/error.h"
@@ -22,6 +23,9 @@ bool may_still_commit(PGconn* connection) {
     return status == PQTRANS_INTRANS || status == PQTRANS_ACTIVE;
 }
 
+// A longer time leads beyond the last year that the server knows.
+constexpr Duration kRetentionMax = std::chrono::hours(24 * 365 * 1000);
+
 std::optional<std::int64_t> maybe_number(const Rows& rows, int row, int column) {
     if (rows.is_null(row, column)) return std::nullopt;
     return std::strtoll(PQgetvalue(rows.get(), row, column), nullptr, 10);
@@ -43,7 +47,8 @@ Receipt record(
     } else {
         parameters.add_null();
     }
-    const std::string retention = std::to_string(options.retention.count()) + " microseconds";
+    const Duration kept = std::min(options.retention, kRetentionMax);
+    const std::string retention = std::to_string(kept.count()) + " microseconds";
     parameters.add(std::string_view(retention));
     const Rows row = run_for_caller(connection, inbox_statement(options.schema), parameters);
     const bool is_new = *PQgetvalue(row.get(), 0, 0) == 't';

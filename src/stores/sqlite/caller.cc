@@ -32,9 +32,22 @@ Savepoint::Savepoint(sqlite3* database) : database_(database) {
     }
 }
 
+void Savepoint::keep() {
+    if (sqlite3_exec(database_, "release outrider", nullptr, nullptr, nullptr) != SQLITE_OK) {
+        throw Failure(
+            {Remedy::correct,
+             "the transaction was ended before its work was done: leave COMMIT and ROLLBACK to "
+             "whoever began it, and look at every result (SQLite rolls back by itself when the "
+             "disk is full)"}
+        );
+    }
+    kept_ = true;
+}
+
 // After some errors SQLite has rolled back everything by itself; then both do nothing.
 Savepoint::~Savepoint() {
-    if (!kept_) sqlite3_exec(database_, "rollback to outrider", nullptr, nullptr, nullptr);
+    if (kept_) return;
+    sqlite3_exec(database_, "rollback to outrider", nullptr, nullptr, nullptr);
     sqlite3_exec(database_, "release outrider", nullptr, nullptr, nullptr);
 }
 

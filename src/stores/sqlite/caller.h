@@ -28,7 +28,8 @@ public:
     Savepoint(const Savepoint&) = delete;
     Savepoint& operator=(const Savepoint&) = delete;
 
-    void keep() { kept_ = true; }
+    // Throws Failure (correct) if somebody has ended its transaction meanwhile.
+    void keep();
 
 private:
     sqlite3* database_;
