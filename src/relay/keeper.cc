@@ -8,6 +8,9 @@ namespace {
 constexpr Duration kRound = std::chrono::milliseconds(500);
 constexpr Duration kCleanUpPause = std::chrono::seconds(10);
 
+// Another relay of the destination may have noted something else meanwhile, and have gone.
+constexpr Duration kNoteAgain = std::chrono::seconds(10);
+
 // Small enough that no writer waits long for the piece before it.
 constexpr std::size_t kPiece = 1000;
 
@@ -34,7 +37,10 @@ bool Keeper::connect() {
     if (admin_) return true;
     Result<std::unique_ptr<StoreAdmin>> admin = store_.open_admin(StoreDriver::IfMissing::fail);
     if (admin) admin_ = std::move(admin).value();
-    return admin_ != nullptr;  // the workers have said already that the store is away
+    // Perhaps the workers are connected and the keeper alone is not.
+    if (!admin && !has_said_away_) observer_.clean_up_failed(admin.error());
+    has_said_away_ = !admin;
+    return admin_ != nullptr;
 }
 
 void Keeper::note_circuits() {
@@ -43,11 +49,13 @@ void Keeper::note_circuits() {
         // A relay that stands by knows nothing of the broker.
         if (!watched.circuit->is_tried()) continue;
         // Half-open lasts a moment; nobody wants to read about it.
-        if (state == CircuitState::half_open || watched.noted == state) continue;
+        if (state == CircuitState::half_open) continue;
+        if (watched.noted == state && clock_.now() < watched.note_again_at) continue;
         const Result<void> noted =
             admin_->note_circuit(watched.destination->name, state, watched.circuit->reason());
         if (!noted) return fail(noted.error());
         watched.noted = state;
+        watched.note_again_at = clock_.now() + kNoteAgain;
     }
 }
 

@@ -26,7 +26,7 @@ public:
           observer_(observer) {}
 
     void watch(const Destination& destination, const Circuit& circuit) {
-        watched_.push_back({&destination, &circuit, std::nullopt});
+        watched_.push_back({&destination, &circuit, std::nullopt, {}});
     }
 
     // One round. Returns when the next one should be.
@@ -40,6 +40,7 @@ private:
         const Destination* destination;
         const Circuit* circuit;
         std::optional<CircuitState> noted;
+        MonoTime note_again_at;
     };
 
     bool connect();
@@ -55,6 +56,7 @@ private:
     std::vector<Watched> watched_;
     std::unique_ptr<StoreAdmin> admin_;
     MonoTime clean_up_at_;
+    bool has_said_away_ = false;
 };
 
 }  // namespace outrider

@@ -1,12 +1,15 @@
 // Values that break whoever pastes them into a statement, by each way in, on every way
 // that a message can take through the tables.
 #include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "outrider/error.h"
 #include "outrider/postgres.h"
 
+#include "core/clock.h"
+#include "core/decide.h"
 #include "core/hash.h"
 #include "postgres/log.h"
 
@@ -244,6 +247,51 @@ TEST(PostgresEncoding, AReasonThatTheDatabaseCannotHoldHoldsUpNothing) {
     EXPECT_TRUE(log.admin()->note_circuit("all", CircuitState::open, "5 \u20ac"));
 }
 
+TEST(PostgresEncoding, TheEncodingOfTheConnectionStringIsNotThatOfTheMessages) {
+    const PostgresLog log;
+    const PostgresSession session(log.conninfo);
+    insert(session, "caf\u00e9", "1");
+    insert(session, "5 \u20ac", "2");
+    const PostgresLog western(log, log.conninfo + " client_encoding=LATIN1");
+    const auto store = western.open(everything());
+    const Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch) << batch.error().text;
+    std::set<std::string_view> keys;
+    for (const Envelope& envelope : batch->envelopes) keys.insert(envelope.key);
+    EXPECT_EQ(keys, (std::set<std::string_view>{"caf\u00e9", "5 \u20ac"}));
+}
+
+// A setting for clients of the previous century: NULL in an array is a text like any other.
+TEST_F(PostgresHostile, ArraysWithoutNullsChangeNothing) {
+    session.run(
+        "do $$begin execute format('alter database %I set array_nulls = off', "
+        "current_database()); end$$"
+    );
+    const PostgresSession writer(log.conninfo);
+    Message plain = message("plain");
+    plain.key.clear();
+    Message late = message("late");
+    late.deliver_after = SystemClock().wall() + std::chrono::hours(1);
+    writer.run("begin");
+    enqueue(writer.get(), std::vector{plain, late});
+    writer.run("commit");
+    EXPECT_EQ(
+        session.value("select count(*) from outrider.message where key is null or key = 'k'"), "2"
+    );
+    const auto store = log.open(everything());
+    Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch) << batch.error().text;
+    ASSERT_EQ(batch->envelopes.size(), 2U);
+    std::vector<Settlement> settlements(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Envelope& envelope = batch->envelopes[i];
+        settlements[i] = wait_until(envelope, envelope.deliver_after.value_or(batch->now));
+    }
+    const Result<void> settled = store->settle(std::move(batch).value(), settlements);
+    EXPECT_TRUE(settled) << settled.error().text;
+    EXPECT_EQ(session.value("select count(*) from outrider.parked"), "2");
+}
+
 TEST(PostgresEncoding, AKeyThatIsNoTextIsItsMessagesOwnFlaw) {
     PostgresServer& server = PostgresServer::shared();
     PostgresSession(server.conninfo("postgres"))
@@ -332,6 +380,9 @@ TEST_F(PostgresHostile, WhatIsOverALimitIsRefusedByTheServerAsWell) {
         {"insert into outrider.message (topic, payload, headers) values ('t', '', "
          "jsonb_build_object('h', repeat('x', 3000000)))",
          "headers must have at most 2 MiB"},
+        {"insert into outrider.message (topic, payload, headers) select 't', '', "
+         "jsonb_object_agg(i::text, '1e131000'::numeric) from generate_series(1, 30) i",
+         "headers must have at most 2 MiB of text"},
         {call + "repeat('k', 1025), payload => ''::bytea)", "key has 1025 bytes"},
         {call + "'k', payload => convert_to(repeat('x', 67108865), 'UTF8'))",
          "payload has 67108865 bytes"},

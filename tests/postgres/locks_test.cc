@@ -118,6 +118,64 @@ TEST_F(TwoRelays, LockThenReadInReadCommittedReadTheNewestCursor) {
     EXPECT_EQ(read, newest_turn());
 }
 
+// What becomes of a destination is decided by one at a time: nobody leaves cursors without it.
+TEST(PostgresLocks, RegistrationAndForgettingWaitForEachOther) {
+    const PostgresLog log(4, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const PostgresSession gate(log.conninfo);
+    const auto names = postgres::Names::of("outrider", "now()");
+    const std::string lock = std::to_string(postgres::registration_lock(*names, "all"));
+    gate.run("begin; select pg_advisory_xact_lock(" + lock + ")");
+    std::thread relay([&] { EXPECT_TRUE(log.driver()->open(everything())); });
+    short_cut::wait_for_waiter(session);
+    EXPECT_EQ(session.value("select count(*) from outrider.cursor"), "0");
+    gate.run("commit");
+    relay.join();
+    EXPECT_EQ(session.value("select count(*) from outrider.cursor"), "4");
+    gate.run("begin; select pg_advisory_xact_lock(" + lock + ")");
+    std::thread operator_([&] { EXPECT_TRUE(log.admin()->forget("all")); });
+    short_cut::wait_for_waiter(session);
+    gate.run("commit");
+    operator_.join();
+    EXPECT_EQ(session.value("select count(*) from outrider.cursor"), "0");
+}
+
+// Both have found the same dead letters, and one of them was quicker.
+TEST(PostgresLocks, OperatorsCountWhatTheyHaveDone) {
+    const PostgresLog log(1, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const auto store = log.open(everything());
+    for (int i = 0; i < 5; ++i) insert(session, std::to_string(i), "x");
+    Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch);
+    Settlement dead;
+    dead.fate = Fate::dead;
+    const std::vector<Settlement> settlements(batch->envelopes.size(), dead);
+    ASSERT_TRUE(store->settle(std::move(batch).value(), settlements));
+    const auto names = postgres::Names::of("outrider", "now()");
+    const std::string id = session.value("select id from outrider.destination");
+    const std::string lane = std::to_string(postgres::lane_lock(*names, std::stoll(id), 0));
+    const PostgresSession turn(log.conninfo);
+    turn.run("begin; select pg_advisory_xact_lock(" + lane + ")");
+    std::uint64_t changed = 0;
+    std::mutex mutex;
+    const auto change = [&](bool replays) {
+        const auto admin = log.admin();
+        const auto count = replays ? admin->replay_dead({}) : admin->discard_dead({});
+        const std::lock_guard hold(mutex);
+        changed += count.value();
+    };
+    std::thread first(change, true);
+    std::thread second(change, false);
+    const std::string waiting =
+        "select count(*) from pg_locks where locktype = 'advisory' and not granted";
+    while (session.value(waiting) != "2") std::this_thread::yield();
+    turn.run("commit");
+    first.join();
+    second.join();
+    EXPECT_EQ(changed, 5U);
+}
+
 // Where repeatable read is the database's default.
 TEST(PostgresLocks, TwoRelaysOnOneLaneDeliverEverythingOnceAndInOrder) {
     const PostgresLog log(1);

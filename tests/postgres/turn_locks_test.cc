@@ -21,6 +21,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kTurnPatience = std::chrono::seconds(60);
 
+constexpr const char* kLockedLanes =
+    "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and "
+    "database = (select oid from pg_database where datname = current_database())";
+
 std::uint64_t clean_up_aged(const PostgresLog& log) {
     short_cut::age_segments(PostgresSession(log.conninfo));
     const Result<std::uint64_t> emptied = log.admin()->clean_up(Duration::zero(), 1000);
@@ -101,19 +105,33 @@ TEST_F(PostgresTurnLocks, AWorkerThatFindsAMessageBeyondItsShareLeavesTheOtherLa
     destination.workers = 2;
     const auto store = log.open(destination);
     EXPECT_EQ(take_all(*store).size(), 6U);
-    const std::string locked_lanes =
-        "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and "
-        "database = (select oid from pg_database where datname = current_database())";
     for (int i = 0; i < 20; ++i) {
         const std::string key = std::to_string(i);
         insert(session, key, key);
         {
             const Batch turn = claim(*store);
             ASSERT_EQ(turn.envelopes.size(), 1U);
-            EXPECT_EQ(session.value(locked_lanes), "2") << "of four";
+            EXPECT_EQ(session.value(kLockedLanes), "2") << "of four";
         }
         EXPECT_EQ(take_all(*store), Payloads{key});
     }
+}
+
+// Locks are in a table of the whole cluster, and a broker may take its time.
+TEST(PostgresLanes, ATurnHoldsAFewOfVeryManyLanes) {
+    const PostgresLog log(256, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    session.run(
+        "insert into outrider.message (topic, key, payload) "
+        "select 't', i::text, '' from generate_series(1, 2000) i"
+    );
+    const auto store = log.open(everything());
+    {
+        const Batch turn = claim(*store);
+        EXPECT_FALSE(turn.envelopes.empty());
+        EXPECT_EQ(session.value(kLockedLanes), "32");
+    }
+    EXPECT_EQ(take_all(*store, 1000).size(), 2000U);
 }
 
 class Faults final : public Observer {

@@ -98,12 +98,23 @@ TEST(PostgresTurn, HandsOutNothingOnAStandby) {
     [[maybe_unused]] const auto known = log.open(everything());
     insert(PostgresSession(log.conninfo), "k", "1");
     server.stand_by();
-    expect_nothing_handed_out(log);
+    const auto opened = log.driver()->open(everything());
+    ASSERT_FALSE(opened) << "promoted now, it would be served although nobody has adopted it";
+    EXPECT_EQ(opened.error().remedy, Remedy::wait);
+    EXPECT_NE(opened.error().text.find("standby"), std::string::npos) << opened.error().text;
     const Result<std::vector<Finding>> findings = log.admin()->examine();
     ASSERT_TRUE(findings) << findings.error().text;
     EXPECT_TRUE(std::any_of(findings->begin(), findings->end(), [](const Finding& finding) {
         return finding.code == "standby";
     }));
+}
+
+TEST(PostgresTurn, MayTakeLongerThanTheServerCanCount) {
+    const PostgresLog log;
+    Destination patient = everything();
+    patient.publish_deadline = std::chrono::hours(24 * 30);
+    insert(PostgresSession(log.conninfo), "k", "1");
+    EXPECT_EQ(take_all(*log.open(patient)), Payloads{"1"});
 }
 
 TEST(PostgresTurn, LosesItsLanesWhenItIsFrozen) {

@@ -11,6 +11,7 @@
 #include "core/store.h"
 #include "core/store_admin.h"
 #include "relay/keeper.h"
+#include "support/manual_clock.h"
 #include "unit/relay_kit.h"
 
 // What must stop nobody but itself, and must not be repeated for ever.
@@ -150,6 +151,30 @@ TEST(Keeper, NotesNoCircuitThatNobodyHasTried) {
     keeper.step();
     EXPECT_EQ(noted(), CircuitState::open);
     circuit.success();
+    keeper.step();
+    EXPECT_EQ(noted(), CircuitState::closed);
+}
+
+// A relay that had no way to the broker has noted so, and has gone.
+TEST(Keeper, NotesAgainWhatAnotherHasNotedOtherwise) {
+    MemoryStore store;
+    const Destination all = destination("all");
+    ASSERT_TRUE(store.driver()->open(all));
+    const auto admin = std::move(store.driver()->open_admin(StoreDriver::IfMissing::fail)).value();
+    const auto noted = [&] { return admin->backlog({})->destinations.front().circuit; };
+    ManualClock clock;
+    Observer observer;
+    Circuit circuit(all);
+    circuit.success();
+    const RelayOptions options;
+    const auto driver = store.driver();
+    Keeper keeper(*driver, options, clock, observer);
+    keeper.watch(all, circuit);
+    keeper.step();
+    ASSERT_TRUE(admin->note_circuit("all", CircuitState::open, "another's"));
+    keeper.step();
+    EXPECT_EQ(noted(), CircuitState::open) << "it is not asked every time";
+    clock.advance(std::chrono::seconds(10));
     keeper.step();
     EXPECT_EQ(noted(), CircuitState::closed);
 }

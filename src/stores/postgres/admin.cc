@@ -159,18 +159,20 @@ Result<std::vector<DeadLetter>> PostgresAdmin::dead_letter(const MessageId& id) 
     return read_all_dead(*found);
 }
 
-Result<void> PostgresAdmin::change_one(const Rows& found, int row, bool replays) {
+Result<std::uint64_t> PostgresAdmin::change_one(const Rows& found, int row, bool replays) {
     const std::int64_t destination = found.integer(row, kDestination);
     ArrayText key;
     key.add(found.integer(row, kLetterOrderKey));
     const Parameters place = Parameters().add(destination).add(found.integer(row, kLetterSeq));
     const Parameters keys = Parameters().add(destination).add(std::string_view(key.text()));
     if (replays) {
-        if (Result<void> done = run(sql::dead_replay, place); !done) return done;
+        if (Result<void> done = run(sql::dead_replay, place); !done) return done.error();
     }
-    if (Result<void> done = run(sql::dead_discard, place); !done) return done;
-    if (Result<void> done = run(sql::refresh_key, keys); !done) return done;
-    return run(sql::drop_key, keys);
+    const Result<Rows> gone = connection_.run(names_.fill(sql::dead_discard), place);
+    if (!gone) return gone.error();
+    if (Result<void> done = run(sql::refresh_key, keys); !done) return done.error();
+    if (Result<void> done = run(sql::drop_key, keys); !done) return done.error();
+    return static_cast<std::uint64_t>(gone->changed());
 }
 
 Result<std::uint64_t> PostgresAdmin::change_dead(const DeadFilter& filter, bool replays) {
@@ -188,10 +190,12 @@ Result<std::uint64_t> PostgresAdmin::change_dead(const DeadFilter& filter, bool 
             Result<void> locked = run("select pg_advisory_xact_lock($1)", Parameters().add(lock));
             if (!locked) return locked;
         }
+        // Another operator may have been there while we waited for the locks.
         for (int row = 0; row < found->count(); ++row) {
-            if (Result<void> changed = change_one(*found, row, replays); !changed) return changed;
+            const Result<std::uint64_t> changed = change_one(*found, row, replays);
+            if (!changed) return changed.error();
+            count += *changed;
         }
-        count = static_cast<std::uint64_t>(found->count());
         return {};
     });
     if (!done) return done.error();
@@ -234,6 +238,9 @@ Result<bool> PostgresAdmin::set_paused(std::string_view destination, bool paused
 Result<bool> PostgresAdmin::forget(std::string_view destination) {
     bool known = false;
     const Result<void> done = in_transaction([&]() -> Result<void> {
+        const Parameters lock = Parameters().add(registration_lock(names_, destination));
+        if (Result<void> alone = run("select pg_advisory_xact_lock($1)", lock); !alone)
+            return alone;
         const Result<Rows> found = connection_.run(
             names_.fill(sql::find_destination), Parameters().add(destination).add_null()
         );

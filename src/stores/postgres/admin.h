@@ -50,7 +50,7 @@ private:
 
     // In one transaction: the lanes' locks, then `replays` or not, then gone from the dead letters.
     [[nodiscard]] Result<std::uint64_t> change_dead(const DeadFilter& filter, bool replays);
-    [[nodiscard]] Result<void> change_one(const Rows& found, int row, bool replays);
+    [[nodiscard]] Result<std::uint64_t> change_one(const Rows& found, int row, bool replays);
     [[nodiscard]] Result<void> in_transaction(const std::function<Result<void>()>& work);
     [[nodiscard]] Result<void> run(std::string_view sql, const Parameters& parameters);
 

@@ -1,6 +1,7 @@
 #include "stores/postgres/claim_query.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "stores/postgres/sql.h"
 #include "stores/postgres/status.h"
@@ -17,8 +18,11 @@ constexpr std::int64_t kRowsPerLaneMin = 64;
 // Claims that go on weighing after the last large row: whoever stops too early reads in vain.
 constexpr int kWeighedClaims = 64;
 
+// As a setting of the server, which is an integer of 32 bits.
 std::string millis(Duration duration) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    return std::to_string(std::min<std::int64_t>(count, kMost));
 }
 
 void unite(std::string& all, const std::string& branch) {

@@ -57,15 +57,15 @@ constexpr std::array kKeywords = {
     "keepalives_interval",
     "keepalives_count",
     "tcp_user_timeout",
-    "client_encoding",
 };
-constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000", "UTF8"};
+constexpr std::array kValues = {"outrider", "5", "1", "4", "2", "3", "10000"};
 
 // The same for the server's end: only what it notices itself frees our lanes. Ten seconds of
-// silence. And strings are read as our statements mean them, and all rows are seen or none,
-// whatever the role's settings are.
+// silence. And strings and arrays are read as our statements mean them, and all rows are seen or
+// none, whatever the role's settings are.
 constexpr const char* kServerSide =
     "select set_config('standard_conforming_strings', 'on', false), "
+    "set_config('array_nulls', 'on', false), "
     "set_config('row_security', 'off', false), "
     "set_config('tcp_keepalives_idle', '4', false), "
     "set_config('tcp_keepalives_interval', '2', false), "
@@ -223,8 +223,9 @@ Result<Connection> Connection::open(const std::string& conninfo, Path path) {
     Connection connection;
     std::vector<const char*> keywords(kKeywords.begin(), kKeywords.end());
     std::vector<const char*> values(kValues.begin(), kValues.end());
-    keywords.insert(keywords.end(), {"dbname", nullptr});
-    values.insert(values.end(), {conninfo.c_str(), nullptr});
+    // Behind the conninfo, which cannot override it: brokers are told UTF-8.
+    keywords.insert(keywords.end(), {"dbname", "client_encoding", nullptr});
+    values.insert(values.end(), {conninfo.c_str(), "UTF8", nullptr});
     connection.connection_.reset(PQconnectdbParams(keywords.data(), values.data(), 1));
     if (PQstatus(connection.get()) != CONNECTION_OK) {
         const std::string text = "cannot connect: " + one_line(PQerrorMessage(connection.get()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace outrider::postgres {
@@ -12,7 +13,7 @@ class LaneShare {
 public:
     LaneShare(std::int64_t all, std::int64_t workers, std::int64_t first)
         : all_(all),
-          share_((all + workers - 1) / workers),
+          share_(std::min((all + workers - 1) / workers, kLanesMax)),
           lanes_(share_),
           first_(first) {}
 
@@ -35,6 +36,9 @@ public:
         first_ = first;
         return true;
     }
+
+    // Locks are a common good, and a turn keeps its own while the broker answers.
+    static constexpr std::int64_t kLanesMax = 32;
 
 private:
     std::int64_t all_;

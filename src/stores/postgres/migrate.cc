@@ -23,6 +23,7 @@ constexpr std::array kSteps = {
     sql::schema_007_moved,
     sql::schema_008_outcome,
     sql::schema_009_bounds,
+    sql::schema_010_header_text,
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.

@@ -16,6 +16,12 @@ struct Known {
     std::string ordering;
 };
 
+// As it is when a destination is made known.
+struct Log {
+    std::int64_t lanes = 0;
+    std::int64_t floor = 0;
+};
+
 Result<Known> find(
     const Connection& connection,
     const Names& names,
@@ -37,21 +43,6 @@ Result<Known> find(
         std::string(rows->bytes(0, 4))};
 }
 
-// In read committed, whatever the database's default is: two that start at once register the same
-// rows, and in repeatable read one of them would fail.
-Result<Rows> write(
-    const Connection& connection,
-    const std::string& sql,
-    const Parameters& parameters
-) {
-    const Result<void> begun = connection.run_script("begin isolation level read committed");
-    if (!begun) return begun.error();
-    Result<Rows> rows = connection.run(sql, parameters);
-    const Result<void> ended = connection.run_script(rows ? "commit" : "rollback");
-    if (rows && !ended) return ended.error();
-    return rows;
-}
-
 std::int64_t cursors_of(const Destination& destination, std::int64_t lanes) {
     return destination.order == Order::global ? 1 : lanes;
 }
@@ -68,60 +59,85 @@ Result<void> check_order(const Known& known, const Destination& destination, std
             "forget it, or give the new one another name"};
 }
 
+Result<void> check_topics(const Known& known, const Destination& destination, TopicLists& lists) {
+    if (known.id == 0 || known.is_same) return {};
+    return lists.may_replace(destination, known.topics);
+}
+
+bool is_complete(const Known& known, const Destination& destination) {
+    return known.id != 0 && known.cursors != 0 && known.is_same &&
+           known.ordering == to_string(destination.order);
+}
+
 // Finds the destination, or makes it known, with our topics: the newest registration wins, and ours
 // is made once. One that is refused has changed nothing.
 Result<Known> find_or_add(
     const Connection& connection,
     const Names& names,
     const Destination& destination,
-    std::int64_t lanes,
+    const Log& log,
     TopicLists& lists
 ) {
     Result<Known> known = find(connection, names, destination);
     if (!known) return known;
-    if (Result<void> same = check_order(*known, destination, lanes); !same) return same.error();
-    if (known->id == 0 || !known->is_same || known->ordering != to_string(destination.order)) {
-        if (known->id != 0 && !known->is_same) {
-            const Result<void> may = lists.may_replace(destination, known->topics);
-            if (!may) return may.error();
-        }
-        const Result<Rows> inserted = write(
-            connection,
-            names.fill(sql::register_destination),
-            Parameters()
-                .add(std::string_view(destination.name))
-                .add(std::string_view(topics_json(destination.topics)))
-                .add(to_string(destination.order))
-        );
-        if (!inserted) return inserted.error();
-        known = find(connection, names, destination);
-    }
-    if (known) lists.remember(destination);
+    if (Result<void> same = check_order(*known, destination, log.lanes); !same) return same.error();
+    if (Result<void> may = check_topics(*known, destination, lists); !may) return may.error();
+    if (is_complete(*known, destination)) return known;
+    const Result<Rows> inserted = connection.run(
+        names.fill(sql::register_destination),
+        Parameters()
+            .add(std::string_view(destination.name))
+            .add(std::string_view(topics_json(destination.topics)))
+            .add(to_string(destination.order))
+    );
+    if (!inserted) return inserted.error();
+    known = find(connection, names, destination);
+    if (!known || known->cursors != 0) return known;
+    const Result<Rows> added = connection.run(
+        names.fill(sql::register_cursors),
+        Parameters()
+            .add(known->id)
+            .add(cursors_of(destination, log.lanes))
+            .add(destination.start == Start::now)
+            .add(log.floor)
+    );
+    if (!added) return added.error();
     return known;
 }
 
-Result<void> add_cursors(
+// One at a time, so that neither an operator who forgets it meanwhile nor a relay with another
+// order leaves half of it. In read committed, whatever the database's default is: under the lock
+// everybody sees what the one before has written.
+Result<Known> find_or_add_alone(
     const Connection& connection,
     const Names& names,
     const Destination& destination,
-    const Registered& registered,
-    std::int64_t floor
+    const Log& log,
+    TopicLists& lists
 ) {
-    // Drawn and completed between the floor and the snapshot: every id at or above the snapshot's
-    // xmax then has numbers above the floor.
+    // Between the floor and the snapshot of the cursors: every id at or above that one's xmax then
+    // has numbers above the floor.
     const Result<Rows> drawn = connection.run("select pg_current_xact_id()");
     if (!drawn) return drawn.error();
-    const Result<Rows> added = write(
-        connection,
-        names.fill(sql::register_cursors),
-        Parameters()
-            .add(registered.id)
-            .add(cursors_of(destination, registered.lanes))
-            .add(destination.start == Start::now)
-            .add(floor)
+    const Result<void> begun = connection.run_script("begin isolation level read committed");
+    if (!begun) return begun.error();
+    const Result<Rows> alone = connection.run(
+        "select pg_advisory_xact_lock($1)",
+        Parameters().add(registration_lock(names, destination.name))
     );
-    if (!added) return added.error();
-    return {};
+    Result<Known> known = alone ? find_or_add(connection, names, destination, log, lists)
+                                : Result<Known>(alone.error());
+    const Result<void> ended = connection.run_script(known ? "commit" : "rollback");
+    if (known && !ended) return ended.error();
+    return known;
+}
+
+Result<Log> read_log(const Connection& connection, const Names& names) {
+    const Result<Rows> now = connection.run(names.fill(sql::last_number));
+    if (!now) return now.error();
+    if (!now->boolean(0, 2)) return Log{now->integer(0, 1), now->integer(0, 0)};
+    // Promoted a moment later, it would be served although nobody has adopted it.
+    return Error{Remedy::wait, "the server is a standby: messages could never be settled on it"};
 }
 
 }  // namespace
@@ -135,6 +151,10 @@ std::int64_t serving_lock(const Names& names, std::int64_t destination) {
     return lane_lock(names, destination, -1);
 }
 
+std::int64_t registration_lock(const Names& names, std::string_view destination) {
+    return order_key(Order::key, "outrider registration " + names.schema(), destination, 0);
+}
+
 Result<Registered> register_destination(
     const Connection& connection,
     const Names& names,
@@ -143,19 +163,18 @@ Result<Registered> register_destination(
 ) {
     if (Result<void> current = check_schema(connection, names); !current) return current.error();
     if (Result<void> ours = check_identity(connection, names); !ours) return ours.error();
-    const Result<Rows> now = connection.run(names.fill(sql::last_number));
-    if (!now) return now.error();
-    Registered registered;
-    registered.lanes = now->integer(0, 1);
-    const Result<Known> known =
-        find_or_add(connection, names, destination, registered.lanes, lists);
+    const Result<Log> log = read_log(connection, names);
+    if (!log) return log.error();
+    Result<Known> known = find(connection, names, destination);
     if (!known) return known.error();
-    registered.id = known->id;
-    if (known->cursors != 0) return registered;
-    const Result<void> added =
-        add_cursors(connection, names, destination, registered, now->integer(0, 0));
-    if (!added) return added.error();
-    return registered;
+    if (!is_complete(*known, destination)) {
+        known = find_or_add_alone(connection, names, destination, *log, lists);
+    } else if (Result<void> same = check_order(*known, destination, log->lanes); !same) {
+        return same.error();
+    }
+    if (!known) return known.error();
+    lists.remember(destination);
+    return Registered{known->id, log->lanes};
 }
 
 }  // namespace outrider::postgres

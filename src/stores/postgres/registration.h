@@ -36,4 +36,7 @@ struct Registered {
 // as it is connected.
 [[nodiscard]] std::int64_t serving_lock(const Names& names, std::int64_t destination);
 
+// The key of the lock under which a destination is made known, or forgotten.
+[[nodiscard]] std::int64_t registration_lock(const Names& names, std::string_view destination);
+
 }  // namespace outrider::postgres

@@ -82,11 +82,7 @@ EnqueueStatement many(std::span<const Message> messages, const PostgresEnqueueOp
         statement.ids.push_back(id_of(message, options));
         const Values values = values_of(message, statement.ids.back());
         for (std::size_t i = 0; i < kColumns; ++i) {
-            if (values[i]) {
-                columns[i].add(std::string_view(*values[i]));
-            } else {
-                columns[i].add_null();
-            }
+            columns[i].add(std::string_view(values[i].value_or("")));
         }
     }
     for (const ArrayText& column : columns) statement.parameters.emplace_back(column.text());

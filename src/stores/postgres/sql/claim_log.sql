@@ -9,8 +9,8 @@
 -- for every row otherwise; only ids that have ended are looked up, once for all lanes (e: the lanes that each wrote to;
 -- 32 of its rows stand for any lane), then where they wrote; every branch has its own limit, since a union without it
 -- sorts the backlog; u bounds the scan. What is needed only when something is parked (next_due, blocked), or when rows
--- are large (weight), is filled in only then: the plan is set up for every claim. Payloads of other topics are not
--- sent, nor is more than the key of what lies beyond the byte limit.
+-- are large (weight), is filled in only then: the plan is set up for every claim. Of other topics, and of
+-- what lies beyond the byte limit, no more than the key is sent.
 with c as materialized (
     select l.lane, n.turn, n.p::text::pg_snapshot as p, n.f, n.s::text::pg_snapshot as s, n.sf, n.u, n.last, n.nf,
         pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv
@@ -49,14 +49,14 @@ select w.lane, null::bigint as seq, null::integer, null::smallint, null::uuid,
     null::boolean
 from w left join d on true
 union all
-select w.lane, m.seq, m.segment, m.lane, m.id, m.topic, m.key, case when m.fits then m.type end,
-    case when m.fits and ($7 or m.topic like any ($3)) then m.payload end,
-    case when m.fits then m.content_type end, case when m.fits then m.headers end,
+select w.lane, m.seq, m.segment, m.lane, m.id, m.topic, m.key, case when m.fits and m.ours then m.type end,
+    case when m.fits and m.ours then m.payload end, case when m.fits and m.ours then m.content_type end,
+    case when m.fits and m.ours then m.headers end,
     m.occurred_at, m.deliver_after, m.order_key,
     {blocked},
     not m.fits
 from w cross join lateral (
-    select z.*, {weight} <= $4 as fits,
+    select z.*, {weight} <= $4 as fits, $7 or z.topic like any ($3) as ours,
         case when coalesce(z.key, '') = '' then null
             else hashtextextended(z.topic, hashtextextended(z.key, bigint '0')) end as order_key
     from (

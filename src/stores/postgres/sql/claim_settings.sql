@@ -7,4 +7,5 @@ select set_config('jit', 'off', $4), set_config('enable_seqscan', 'off', $4),
     set_config('enable_bitmapscan', 'off', $4), set_config('enable_sort', 'off', $4),
     set_config('idle_in_transaction_session_timeout', $1, $4), set_config('synchronous_commit', $2, $4),
     set_config('statement_timeout', $3, $4), set_config('search_path', 'pg_catalog', $4),
-    set_config('plan_cache_mode', 'force_generic_plan', $4), set_config('row_security', 'off', $4)
+    set_config('plan_cache_mode', 'force_generic_plan', $4), set_config('row_security', 'off', $4),
+    set_config('array_nulls', 'on', $4)
