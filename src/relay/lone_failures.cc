@@ -14,6 +14,7 @@ Settlement LoneFailures::judge(
     WallTime now,
     Dice& dice
 ) {
+    is_silent_ = true;
     if (seen_.size() >= kSeenMax) seen_.clear();
     const auto [place, is_first] = seen_.try_emplace(envelope.id, answers_);
     const bool others_went_well = place->second != answers_;

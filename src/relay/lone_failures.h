@@ -15,7 +15,13 @@ namespace outrider {
 class LoneFailures {
 public:
     // Messages were answered for.
-    void answered() { ++answers_; }
+    void answered() {
+        ++answers_;
+        is_silent_ = false;
+    }
+
+    // Whether one was set aside, and nothing was answered for since.
+    [[nodiscard]] bool is_silent() const { return is_silent_; }
 
     // What becomes of a message that was offered alone, right after a ping, and stayed unanswered
     // while others wait.
@@ -29,6 +35,7 @@ public:
 
 private:
     std::uint64_t answers_ = 0;
+    bool is_silent_ = false;
     std::map<MessageId, std::uint64_t> seen_;  // answers so far, when each was silent last
 };
 

@@ -22,6 +22,7 @@ MonoTime Worker::step(const std::stop_token& stop) {
     if (parts_.clock.now() < reconnect_at_) return reconnect_at_;
     const Circuit::Permit permit = parts_.circuit.ask(parts_.clock.now());
     if (permit == Circuit::Permit::wait) return parts_.circuit.retry_at();
+    probing_ = permit == Circuit::Permit::probe;
     if (!connect()) {
         // Whoever probes must report: a store that is away says nothing about the broker.
         if (permit == Circuit::Permit::probe) open_circuit(parts_.circuit.reason());
@@ -112,6 +113,10 @@ MonoTime Worker::schedule(const TurnReport& report) {
     if (failed) return after_fault(report);
     reconnect_delay_ = Duration::zero();
     stand_by(report.outcome == Outcome::held);
+    if (idle && has_only_silent(report)) {
+        open_circuit(parts_.circuit.reason());
+        return parts_.circuit.retry_at();
+    }
     if (!standing_by_) close_circuit();  // else somebody else asks the broker
     if (idle) return after_nothing(report);
     if (report.full) {
@@ -120,6 +125,12 @@ MonoTime Worker::schedule(const TurnReport& report) {
     }
     pace_.calm();
     return parts_.clock.now() + pace_.rest_after(report.messages, report.store_time);
+}
+
+// The broker answers pings, and has answered for nothing since a message was set aside: that does
+// not mean that messages flow again.
+bool Worker::has_only_silent(const TurnReport& report) const {
+    return probing_ && lone_.is_silent() && report.outcome == Outcome::idle && report.next_due;
 }
 
 MonoTime Worker::after_fault(const TurnReport& report) {

@@ -58,6 +58,7 @@ private:
     MonoTime back_off();
     void close_circuit();
     void open_circuit(std::string_view reason);
+    [[nodiscard]] bool has_only_silent(const TurnReport& report) const;
     void stand_by(bool standing_by);
 
     WorkerParts parts_;
@@ -68,6 +69,7 @@ private:
     Duration reconnect_delay_ = Duration::zero();
     MonoTime reconnect_at_;
     bool standing_by_ = false;
+    bool probing_ = false;    // the turn was that of a half-open circuit
     bool unsettled_ = false;  // messages were published, and nothing could be written about them
     std::atomic<bool> idle_ = false;
 };

@@ -133,6 +133,23 @@ TEST(Relay, AMessageThatIsNeverAnsweredStopsNobodyElse) {
     );
 }
 
+// They come back in turn, so that one of them is always due.
+TEST(Relay, SeveralMessagesThatAreNeverAnsweredStopNobodyElse) {
+    MemoryStore store;
+    const MemoryBroker broker;
+    const auto rule = [](const Delivery& delivery) {
+        return delivery.payload == "poison" ? Fault::lose_message : Fault::none;
+    };
+    Destination all = destination("all");
+    all.outage_delay_first = all.outage_delay_max = milliseconds(20);
+    Relay relay(store.driver());
+    relay.add(all, testing::faulty_broker(broker.driver(), rule));
+    for (const char* key : {"a", "b", "c"}) commit(store, {message("t", key, "poison")});
+    for (int i = 0; i < 20; ++i) commit(store, {message("t", "good", std::to_string(i))});
+    relay.start();
+    EXPECT_TRUE(broker.wait_for(20, kPatience));
+}
+
 // A relay that stands by has asked the broker nothing, and must not say that all is well.
 TEST(Keeper, NotesNoCircuitThatNobodyHasTried) {
     MemoryStore store;

@@ -53,9 +53,10 @@ public:
           claim_(claim),
           batch_(batch) {}
 
-    void read(const BatchLimits& limits) {
+    // `parked`: places for those that waited.
+    void read(const BatchLimits& limits, std::size_t parked) {
         bytes_left_ = limits.bytes;
-        read_parked(std::max<std::size_t>(limits.messages / 2, 1));
+        read_parked(parked);
         read_log(limits.messages);
     }
 
@@ -241,6 +242,7 @@ Result<Batch> MemoryStoreConnection::claim(const BatchLimits& limits) {
     batch.now = now;
     batch.paused = state->paused;
     if (batch.paused) return batch;
+    const std::size_t parked = parked_share_.of(limits.messages);
     // A look at some lanes that finds nothing is followed by one at all of them: whoever rang may
     // have meant the others.
     for (const std::size_t most : {database_->options_.lanes_per_claim, std::size_t{0}}) {
@@ -249,7 +251,7 @@ Result<Batch> MemoryStoreConnection::claim(const BatchLimits& limits) {
         if (batch.held_elsewhere) return batch;
         Claim& claim = *claims.emplace_back(std::make_unique<Claim>(*this, std::move(lanes)));
         batch.next_due.reset();
-        Reader(*this, *state, claim, batch).read(limits);
+        Reader(*this, *state, claim, batch).read(limits, parked);
         if (!batch.envelopes.empty() || batch.passed) {
             batch.hold = std::move(claims.back());
             break;

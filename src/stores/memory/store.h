@@ -5,6 +5,7 @@
 
 #include "core/topics.h"
 #include "stores/memory/database.h"
+#include "stores/shared/parked_share.h"
 
 namespace outrider {
 
@@ -49,6 +50,7 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     Claim* open_claim_ = nullptr;
     std::size_t first_lane_ = 0;
+    ParkedShare parked_share_;
 };
 
 }  // namespace outrider

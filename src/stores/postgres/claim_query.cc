@@ -53,13 +53,17 @@ ClaimQuery::ClaimQuery(
     write();
 }
 
-ClaimReader::Limits ClaimQuery::limits(const BatchLimits& asked, std::int64_t lanes) {
+ClaimReader::Limits ClaimQuery::limits(
+    const BatchLimits& asked,
+    std::size_t parked,
+    std::int64_t lanes
+) {
     const auto messages = static_cast<std::int64_t>(asked.messages);
     const auto bytes = static_cast<std::int64_t>(asked.bytes);
     ClaimReader::Limits limits;
     limits.lanes = lanes;
     limits.messages = messages;
-    limits.parked = std::max<std::int64_t>(messages / 2, 1);
+    limits.parked = static_cast<std::int64_t>(parked);
     limits.parked_rows = limits.parked * 2;
     limits.parked_bytes = bytes / 2;
     // A lane may have all there is: a small batch is not cut into sixteen parts.

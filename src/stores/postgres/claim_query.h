@@ -29,8 +29,12 @@ public:
         const Registered& registered
     );
 
-    // What the statements may return. `lanes`: to be locked.
-    [[nodiscard]] static ClaimReader::Limits limits(const BatchLimits& asked, std::int64_t lanes);
+    // What the statements may return. `parked`: messages that waited, `lanes`: to be locked.
+    [[nodiscard]] static ClaimReader::Limits limits(
+        const BatchLimits& asked,
+        std::size_t parked,
+        std::int64_t lanes
+    );
 
     // What holds for the whole session. To be run once, unless a pooler stands in between.
     [[nodiscard]] Result<void> set_up(const Connection& connection) const;

@@ -81,11 +81,10 @@ void PostgresStore::roll_back() {
 }
 
 Result<std::unique_ptr<Claim>> PostgresStore::read(
-    const BatchLimits& asked,
+    const ClaimReader::Limits& limits,
     const LaneShare& share,
     Batch& batch
 ) {
-    const ClaimReader::Limits limits = ClaimQuery::limits(asked, share.lanes());
     const ClaimQuery::Places places =
         query_.add(pipeline_, limits, share.first(), connection_.is_pooled());
     turn_open_ = true;
@@ -177,10 +176,12 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
         static_cast<std::int64_t>(destination_.workers),
         static_cast<std::int64_t>(dice_.pick(static_cast<std::uint64_t>(registered_.lanes)))
     );
+    const std::size_t parked = parked_share_.of(asked.messages);
     bool raised = false;
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
-        Result<std::unique_ptr<Claim>> claim = read(asked, share, batch);
+        Result<std::unique_ptr<Claim>> claim =
+            read(ClaimQuery::limits(asked, parked, share.lanes()), share, batch);
         if (!claim) return claim.error();
         if (!saw_all(**claim)) {
             roll_back();

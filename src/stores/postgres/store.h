@@ -11,6 +11,7 @@
 #include "stores/postgres/names.h"
 #include "stores/postgres/options.h"
 #include "stores/postgres/pipeline.h"
+#include "stores/shared/parked_share.h"
 #include "stores/shared/topic_list.h"
 
 namespace outrider::postgres {
@@ -57,7 +58,7 @@ private:
           dice_(random_seed()) {}
 
     [[nodiscard]] Result<std::unique_ptr<Claim>> read(
-        const BatchLimits& asked,
+        const ClaimReader::Limits& limits,
         const LaneShare& share,
         Batch& batch
     );
@@ -82,6 +83,7 @@ private:
     Pipeline pipeline_;
     ClaimQuery query_;
     SeededDice dice_;
+    ParkedShare parked_share_;
     std::set<int> next_segments_;  // that are enough for the next claim
     bool turn_open_ = false;
 };

@@ -46,6 +46,7 @@ std::optional<WallTime> maybe_time(const Statement& row, int column) {
 Result<void> ClaimReader::read(
     const BatchLimits& limits,
     const Passed& passed,
+    ParkedShare& share,
     Batch& batch,
     Claim& claim
 ) {
@@ -56,9 +57,7 @@ Result<void> ClaimReader::read(
     if (!active) return active.error();
     if (!*active) return {};
     if (has_held_keys_) {
-        // Half for those that waited, half for the new: neither can starve the other.
-        const std::size_t half = std::max<std::size_t>(limits.messages / 2, 1);
-        if (Result<void> done = read_parked(half); !done) return done;
+        if (Result<void> done = read_parked(share.of(limits.messages)); !done) return done;
         if (Result<void> done = read_next_due(); !done) return done;
     }
     return read_log(limits.messages);
@@ -81,11 +80,12 @@ Result<bool> ClaimReader::read_cursor(const Passed& passed) {
 }
 
 Result<void> ClaimReader::read_parked(std::size_t limit) {
+    const std::size_t asked = std::max<std::size_t>(limit, 1);
     std::vector<OrderKey> keys;
     {
         Statement& due = statements_.claim_due;
         const ResetLater reset(due);
-        due.bind(1, id_).bind(2, to_millis(batch_->now)).bind(3, static_cast<std::int64_t>(limit));
+        due.bind(1, id_).bind(2, to_millis(batch_->now)).bind(3, static_cast<std::int64_t>(asked));
         for (;;) {
             const Result<bool> row = due.step();
             if (!row) return row.error();
@@ -94,7 +94,7 @@ Result<void> ClaimReader::read_parked(std::size_t limit) {
         }
     }
     // As many keys as were asked for: there may be more.
-    batch_->full = keys.size() == limit;
+    batch_->full = keys.size() == asked;
     for (const OrderKey key : keys) {
         if (batch_->envelopes.size() >= limit) {
             batch_->full = true;

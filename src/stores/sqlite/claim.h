@@ -8,6 +8,7 @@
 #include "core/batch.h"
 #include "core/result.h"
 #include "core/topics.h"
+#include "stores/shared/parked_share.h"
 #include "stores/sqlite/connection.h"
 
 namespace outrider::sqlite {
@@ -43,6 +44,7 @@ public:
     [[nodiscard]] Result<void> read(
         const BatchLimits& limits,
         const Passed& passed,
+        ParkedShare& share,
         Batch& batch,
         Claim& claim
     );

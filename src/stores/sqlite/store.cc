@@ -159,7 +159,8 @@ Result<Batch> SqliteStore::claim(const BatchLimits& limits) {
     if (!transaction) return transaction.error();
     auto claim = std::make_unique<Claim>();
     ClaimReader reader(statements_, id_, destination_.order, filter_);
-    if (Result<void> read = reader.read(limits, passed_, batch, *claim); !read) return read.error();
+    if (Result<void> read = reader.read(limits, passed_, parked_share_, batch, *claim); !read)
+        return read.error();
     if (Result<void> ended = transaction->commit(); !ended) return ended.error();
     if (claim->topics != topics_) {
         lock_.release();

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/store.h"
 #include "core/topics.h"
+#include "stores/shared/parked_share.h"
 #include "stores/shared/topic_list.h"
 #include "stores/sqlite/claim.h"
 #include "stores/sqlite/connection.h"
@@ -69,6 +70,7 @@ private:
     TopicFilter filter_;
 
     Passed passed_;
+    ParkedShare parked_share_;
 };
 
 }  // namespace outrider::sqlite
