@@ -43,6 +43,11 @@ std::optional<WallTime> maybe_time(const Statement& row, int column) {
 
 }  // namespace
 
+Result<bool> is_known(Statement& known, std::int64_t seq, std::string_view id) {
+    const ResetLater reset(known);
+    return known.bind(1, seq).bind(2, id).step();
+}
+
 Result<void> ClaimReader::read(
     const BatchLimits& limits,
     const Passed& passed,
@@ -53,17 +58,18 @@ Result<void> ClaimReader::read(
     batch_ = &batch;
     claim_ = &claim;
     bytes_left_ = limits.bytes;
-    const Result<bool> active = read_cursor(passed);
+    const Result<bool> active = read_cursor();
     if (!active) return active.error();
     if (!*active) return {};
     if (has_held_keys_) {
         if (Result<void> done = read_parked(share.of(limits.messages)); !done) return done;
         if (Result<void> done = read_next_due(); !done) return done;
     }
+    if (Result<void> done = skip(passed); !done) return done;
     return read_log(limits.messages);
 }
 
-Result<bool> ClaimReader::read_cursor(const Passed& passed) {
+Result<bool> ClaimReader::read_cursor() {
     Statement& cursor = statements_.claim_cursor;
     const ResetLater reset(cursor);
     const Result<bool> row = cursor.bind(1, id_).step();
@@ -72,11 +78,20 @@ Result<bool> ClaimReader::read_cursor(const Passed& passed) {
     claim_->position = cursor.integer(0);
     claim_->turn = cursor.integer(1);
     claim_->scanned = claim_->position;
-    if (passed.turn == claim_->turn) claim_->scanned = std::max(claim_->position, passed.seq);
     batch_->paused = cursor.integer(2) != 0;
     has_held_keys_ = cursor.integer(3) != 0;
     claim_->topics = cursor.text(4);
     return !batch_->paused;
+}
+
+Result<void> ClaimReader::skip(const Passed& passed) {
+    if (claim_->position < passed.from || claim_->position >= passed.seq) return {};
+    const Result<bool> known = is_known(statements_.claim_known, passed.seq, passed.id);
+    if (!known) return known.error();
+    if (!*known) return {};
+    claim_->scanned = passed.seq;
+    claim_->scanned_id = passed.id;
+    return {};
 }
 
 Result<void> ClaimReader::read_parked(std::size_t limit) {
@@ -159,6 +174,7 @@ Result<void> ClaimReader::read_log(std::size_t limit) {
             if (!add(envelope, limit)) break;
         }
         claim_->scanned = log.integer(kSeq);
+        claim_->scanned_id = log.text(kId);
     }
     batch_->passed =
         batch_->envelopes.empty() && claim_->scanned - claim_->position >= kPassedWorthSettling;

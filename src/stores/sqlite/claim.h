@@ -20,17 +20,23 @@ struct Claim final : Batch::Hold {
     std::pmr::monotonic_buffer_resource arena{64U << 10U};
     std::int64_t position = 0;  // the cursor when it began
     std::int64_t scanned = 0;   // the last number read
+    std::string scanned_id;     // the id of that row; empty if none was read
     std::int64_t turn = 0;
     std::string topics;  // of the destination, as the database has them
 };
 
-// Since this turn of the cursor, everything up to `seq` was read and is of other topics.
-// Remembered, so that not every such message costs a commit; worthless once the cursor has made
-// another turn, by whomever.
+// Everything behind `from` up to `seq` was read and is of other topics. Remembered, so that not
+// every such message costs a commit. It holds for a cursor in between, and for the log it was read
+// from: a database that was restored gives the same numbers to other messages, which the id tells.
 struct Passed {
-    std::int64_t turn = -1;
+    std::int64_t from = 0;
     std::int64_t seq = 0;
+    std::string id;  // of the row `seq`
 };
+
+// Whether the log still has the row up to which was read. Clean-up cannot have removed it while it
+// lies behind the cursor's place.
+[[nodiscard]] Result<bool> is_known(Statement& known, std::int64_t seq, std::string_view id);
 
 // Reads what is due for a destination, inside a read transaction.
 class ClaimReader {
@@ -50,7 +56,8 @@ public:
     );
 
 private:
-    [[nodiscard]] Result<bool> read_cursor(const Passed& passed);
+    [[nodiscard]] Result<bool> read_cursor();
+    [[nodiscard]] Result<void> skip(const Passed& passed);
     [[nodiscard]] Result<void> read_parked(std::size_t limit);
     [[nodiscard]] Result<void> read_chain(OrderKey key, std::size_t limit);
     [[nodiscard]] Result<void> read_next_due();

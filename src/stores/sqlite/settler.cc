@@ -25,6 +25,7 @@ Result<void> Settler::write(
     std::span<const Settlement> settlements
 ) {
     OUTRIDER_ASSERT(batch.envelopes.size() == settlements.size());
+    if (Result<void> same = check_log(claim); !same) return same;
     position_ = claim.scanned;
     std::int64_t delivered = 0;
     bool stopped = false;
@@ -96,6 +97,15 @@ Result<void> Settler::refresh_keys() {
         }
     }
     return {};
+}
+
+// A restored database may have the turn of the claim, and other messages.
+Result<void> Settler::check_log(const Claim& claim) {
+    if (claim.scanned_id.empty()) return {};
+    const Result<bool> known = is_known(statements_.claim_known, claim.scanned, claim.scanned_id);
+    if (!known) return known.error();
+    if (*known) return {};
+    return Error{Remedy::yield, "the log has lost what was read from it: was it restored?"};
 }
 
 Result<void> Settler::move_cursor(const Claim& claim, std::int64_t delivered) {

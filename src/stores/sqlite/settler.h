@@ -29,6 +29,7 @@ private:
     [[nodiscard]] Result<void> bury(const Envelope& envelope, const Settlement& settlement);
     [[nodiscard]] Result<void> unpark(const Envelope& envelope);
     [[nodiscard]] Result<void> refresh_keys();
+    [[nodiscard]] Result<void> check_log(const Claim& claim);
     [[nodiscard]] Result<void> move_cursor(const Claim& claim, std::int64_t delivered);
 
     StoreStatements& statements_;

@@ -94,6 +94,7 @@ Result<StoreStatements> StoreStatements::prepare(const Connection& connection) {
     fill(all.claim_next_due, sql::claim_next_due);
     fill(all.claim_blocked, sql::claim_blocked);
     fill(all.claim_log, sql::claim_log);
+    fill(all.claim_known, sql::claim_known);
     fill(all.settle_cursor, sql::settle_cursor);
     fill(all.settle_park, sql::settle_park);
     fill(all.settle_park_again, sql::settle_park_again);
@@ -169,7 +170,7 @@ Result<Batch> SqliteStore::claim(const BatchLimits& limits) {
     const bool read_nothing_of_ours = std::all_of(
         batch.envelopes.begin(), batch.envelopes.end(), [](const Envelope& e) { return e.parked; }
     );
-    if (read_nothing_of_ours) passed_ = {claim->turn, claim->scanned};
+    if (read_nothing_of_ours) passed_ = {claim->position, claim->scanned, claim->scanned_id};
     batch.hold = std::move(claim);
     return batch;
 }

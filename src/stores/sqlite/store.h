@@ -21,6 +21,7 @@ struct StoreStatements {
     Statement claim_next_due;
     Statement claim_blocked;
     Statement claim_log;
+    Statement claim_known;
     Statement settle_cursor;
     Statement settle_park;
     Statement settle_park_again;

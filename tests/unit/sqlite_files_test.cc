@@ -1,0 +1,113 @@
+// What people do to the files of a database while a relay has it open.
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "outrider/sqlite.h"
+#include "outrider/sqlite_store.h"
+
+#include "core/store.h"
+#include "support/sqlite_session.h"
+#include "support/temp_folder.h"
+
+namespace outrider {
+namespace {
+
+class SqliteFilesTest : public ::testing::Test {
+protected:
+    SqliteFilesTest() { sqlite::migrate(session_.get()); }
+
+    static Destination destination() {
+        Destination destination;
+        destination.name = "orders";
+        destination.topics = {"orders.*"};
+        return destination;
+    }
+
+    std::unique_ptr<Store> open() {
+        return std::move(sqlite::open_store(path_)->open(destination())).value();
+    }
+
+    void put(const std::string& topic, const std::string& payload) const {
+        session_.run(
+            "insert into outrider_message(topic, key, payload) values ('" + topic + "', 'k', '" +
+            payload + "')"
+        );
+    }
+
+    static Batch claim(Store& store) { return std::move(store.claim({1000, 1U << 20U})).value(); }
+
+    static Result<void> settle(Store& store, Batch batch) {
+        Settlement done;
+        done.fate = Fate::done;
+        const std::vector<Settlement> settlements(batch.envelopes.size(), done);
+        return store.settle(std::move(batch), settlements);
+    }
+
+    // Claims and settles what is there.
+    static std::string deliver(Store& store) {
+        Batch batch = claim(store);
+        std::string payloads;
+        for (const Envelope& one : batch.envelopes) payloads += std::string(one.payload) + " ";
+        if (payloads.empty()) return payloads;
+        EXPECT_TRUE(settle(store, std::move(batch)));
+        return payloads;
+    }
+
+    // As ".backup" and ".restore" of SQLite's shell.
+    static void copy(const SqliteSession& from, const SqliteSession& to) {
+        sqlite3_backup* backup = sqlite3_backup_init(to.get(), "main", from.get(), "main");
+        ASSERT_NE(backup, nullptr);
+        EXPECT_EQ(sqlite3_backup_step(backup, -1), SQLITE_DONE);
+        EXPECT_EQ(sqlite3_backup_finish(backup), SQLITE_OK);
+    }
+
+    TempFolder folder_;
+    std::string path_ = folder_.file("shop.db");
+    SqliteSession session_{path_};
+    SqliteSession backup_{folder_.file("back.db")};
+};
+
+TEST_F(SqliteFilesTest, ReadsARestoredLogFromItsOwnPlace) {
+    const auto store = open();
+    EXPECT_EQ(deliver(*store), "");
+    copy(session_, backup_);
+    for (int i = 0; i < 10; ++i) put("other.x", "gone");
+    EXPECT_EQ(deliver(*store), "");
+    copy(backup_, session_);
+    for (int i = 0; i < 10; ++i) put("orders.x", std::to_string(i));
+    EXPECT_EQ(deliver(*store), "0 1 2 3 4 5 6 7 8 9 ") << "the same numbers, other messages";
+}
+
+TEST_F(SqliteFilesTest, ReadsARestoredLogThatHasTheSameTurnAgain) {
+    const auto store = open();
+    put("orders.x", "first");
+    EXPECT_EQ(deliver(*store), "first ");
+    copy(session_, backup_);
+    for (int i = 0; i < 10; ++i) put("orders.x", "g");
+    EXPECT_EQ(deliver(*store), "g g g g g g g g g g ");
+    EXPECT_EQ(deliver(*store), "");
+    copy(backup_, session_);
+    put("orders.x", "new");
+    EXPECT_EQ(deliver(*store), "new ");
+    for (int i = 0; i < 6; ++i) put("orders.x", std::to_string(i));
+    EXPECT_EQ(deliver(*store), "0 1 2 3 4 5 ");
+}
+
+TEST_F(SqliteFilesTest, SettlesNothingInALogThatWasRestoredMeanwhile) {
+    const auto store = open();
+    EXPECT_EQ(deliver(*store), "");
+    copy(session_, backup_);
+    for (int i = 0; i < 3; ++i) put("orders.x", "gone");
+    Batch batch = claim(*store);
+    ASSERT_EQ(batch.envelopes.size(), 3U);
+    copy(backup_, session_);
+    for (int i = 0; i < 3; ++i) put("orders.x", std::to_string(i));
+    const Result<void> settled = settle(*store, std::move(batch));
+    ASSERT_FALSE(settled);
+    EXPECT_EQ(settled.error().remedy, Remedy::yield);
+    EXPECT_EQ(deliver(*store), "0 1 2 ");
+}
+
+}  // namespace
+}  // namespace outrider
