@@ -1,12 +1,22 @@
 // What people do to the files of a database while a relay has it open.
 
+#include <csignal>
+#include <filesystem>
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "outrider/sqlite.h"
 #include "outrider/sqlite_store.h"
 
+#include "core/clock.h"
 #include "core/store.h"
+#include "core/store_admin.h"
+#include "stores/sqlite/lock.h"
+#include "stores/sqlite/waker.h"
 #include "support/sqlite_session.h"
 #include "support/temp_folder.h"
 
@@ -107,6 +117,53 @@ TEST_F(SqliteFilesTest, SettlesNothingInALogThatWasRestoredMeanwhile) {
     ASSERT_FALSE(settled);
     EXPECT_EQ(settled.error().remedy, Remedy::yield);
     EXPECT_EQ(deliver(*store), "0 1 2 ");
+}
+
+// No file may become larger than this for as long as the object lives, as on a disk that is full.
+class FullDisk {
+public:
+    explicit FullDisk(std::uintmax_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit now{bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FullDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        ::signal(SIGXFSZ, handler_);
+    }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+private:
+    rlimit before_{};
+    sighandler_t handler_;
+};
+
+TEST_F(SqliteFilesTest, TriesToWriteByWriting) {
+    const auto store = open();
+    const auto wal_bytes = [this] { return std::filesystem::file_size(path_ + "-wal"); };
+    const std::uintmax_t before = wal_bytes();
+    ASSERT_TRUE(store->try_writing());
+    EXPECT_GT(wal_bytes(), before);
+    {
+        const FullDisk full(wal_bytes());
+        EXPECT_FALSE(store->try_writing());
+    }
+    EXPECT_TRUE(store->try_writing());
+}
+
+// Whoever tries may have lost the destination to another relay meanwhile.
+TEST_F(SqliteFilesTest, TriesToWriteWithoutTouchingAClaim) {
+    const auto store = open();
+    const auto other = open();
+    put("orders.x", "1");
+    const std::string rows =
+        "select position || ' ' || turn || ' ' || delivered from outrider_destination";
+    const std::string before = session_.value(rows);
+    Batch batch = claim(*store);
+    ASSERT_TRUE(other->try_writing());
+    EXPECT_EQ(session_.value(rows), before);
+    EXPECT_TRUE(settle(*store, std::move(batch)));
 }
 
 }  // namespace

@@ -189,7 +189,11 @@ Result<void> SqliteStore::try_writing() {
     if (!transaction) return transaction.error();
     Result<Statement> update = connection_.prepare(sql::try_writing);
     if (!update) return update.error();
-    if (Result<std::int64_t> done = update->bind(1, id_).run(); !done) return done.error();
+    // There and back: a claim that another relay has open by now must not notice.
+    for (const std::int64_t step : {1, -1}) {
+        const Result<std::int64_t> done = update->bind(1, id_).bind(2, step).run();
+        if (!done) return done.error();
+    }
     return transaction->commit();
 }
 
