@@ -67,6 +67,9 @@ Result<std::string> path_of(const SecretUrl& url) {
     }
     const std::optional<std::string> path = decode(rest);
     if (!path) return misfit("'" + url.masked() + "' has a % without two digits: write %25");
+    if (scheme == "sqlite" && path->starts_with("file:")) {
+        return misfit("'" + url.masked() + "' has a second scheme" + how);
+    }
     return *path;
 }
 

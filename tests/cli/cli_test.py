@@ -707,6 +707,7 @@ class Configuration(CliTest):
             ('[store]\nurl = "mysql://u:hunter2@h/d"\n', "this build has no driver for 'mysql'"),
             ('[store]\nurl = "sqlit:a"\n', "did you mean 'sqlite'?"),
             ('[store]\nurl = "sqlite://a/b"\n', "write sqlite:///absolute/path"),
+            ('[store]\nurl = "sqlite:file:a"\n', "outrider.toml:2:1: 'sqlite:file:a' has a second scheme: write"),
             ('[store]\nurl = "sqlite:///nowhere/a.db"\n', "outrider.toml:2:1: the folder '/nowhere' does"),
             ('[store]\nurl = "sqlite:a"\nwake = "poll"\n', "are for PostgreSQL"),
             ('[store]\nurl = "postgres://h/d"\nwake = "pol"\n', "did you mean 'poll'?"),

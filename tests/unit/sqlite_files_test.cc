@@ -166,5 +166,14 @@ TEST_F(SqliteFilesTest, TriesToWriteWithoutTouchingAClaim) {
     EXPECT_TRUE(settle(*store, std::move(batch)));
 }
 
+TEST_F(SqliteFilesTest, RefusesAUriWhichWouldBeASecondNameOfADatabase) {
+    const auto driver = sqlite::open_store("file:" + path_);
+    const auto store = driver->open(destination());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().remedy, Remedy::correct);
+    EXPECT_NE(store.error().text.find("without 'file:'"), std::string::npos) << store.error().text;
+    EXPECT_FALSE(driver->open_admin(StoreDriver::IfMissing::create));
+}
+
 }  // namespace
 }  // namespace outrider

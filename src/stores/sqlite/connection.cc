@@ -50,6 +50,15 @@ bool is_on_network(const std::string& path) {
     return false;
 }
 
+// SQLite takes it for a URI, and opens a file of another name than our lock would stand beside.
+Result<void> check_name(const std::string& path) {
+    if (!path.starts_with("file:")) return {};
+    return Error{
+        Remedy::correct,
+        "'" + path +
+            "' is a URI, and a database has one name here: write its path without 'file:'"};
+}
+
 Result<std::string> read_one(const Connection& connection, std::string_view sql) {
     Result<Statement> statement = connection.prepare(sql);
     if (!statement) return statement.error();
@@ -185,6 +194,7 @@ Result<Connection> Connection::open(
     Schema schema,
     std::chrono::milliseconds patience
 ) {
+    if (Result<void> named = check_name(path); !named) return named.error();
     const std::string folder = std::filesystem::path(path).parent_path().string();
     if (is_on_network(folder.empty() ? "." : folder)) {
         return Error{

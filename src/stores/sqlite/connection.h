@@ -73,6 +73,7 @@ public:
         whatever,  // any database that exists
         created,   // any database, and a new one if there is none
     };
+    // A plain path: SQLite's own URIs are refused, since a second name would have a second lock.
     // `patience`: how long to wait for another writer. A settle that gives up repeats messages, so
     // it is patient: only a writer that holds its transaction open for a minute costs anything.
     [[nodiscard]] static Result<Connection> open(
