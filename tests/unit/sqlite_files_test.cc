@@ -175,5 +175,25 @@ TEST_F(SqliteFilesTest, RefusesAUriWhichWouldBeASecondNameOfADatabase) {
     EXPECT_FALSE(driver->open_admin(StoreDriver::IfMissing::create));
 }
 
+TEST_F(SqliteFilesTest, LocksAgainWhenTheLockFileWasRemoved) {
+    sqlite::DestinationLock first(path_, 1);
+    ASSERT_TRUE(*first.take());
+    std::filesystem::remove(path_ + "-outrider-lock");
+    EXPECT_TRUE(*first.take());
+    sqlite::DestinationLock second(path_, 1);
+    EXPECT_FALSE(*second.take()) << "the first has the file that is there now";
+    EXPECT_TRUE(*second.is_taken_elsewhere());
+}
+
+TEST_F(SqliteFilesTest, StandsByWhenAnotherHasTheLockFileThatIsThereNow) {
+    put("orders.x", "1");
+    const auto first = open();
+    ASSERT_FALSE(claim(*first).held_elsewhere);
+    std::filesystem::remove(path_ + "-outrider-lock");
+    const auto second = open();
+    EXPECT_FALSE(claim(*second).held_elsewhere);
+    EXPECT_TRUE(claim(*first).held_elsewhere);
+}
+
 }  // namespace
 }  // namespace outrider

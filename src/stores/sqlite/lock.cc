@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "core/lines.h"
 
@@ -27,14 +28,30 @@ Result<void> DestinationLock::open() {
     return {};
 }
 
+bool DestinationLock::is_in_place() const {
+    struct stat ours {};
+    struct stat named {};
+    if (::fstat(file_.get(), &ours) != 0 || ::stat(path_.c_str(), &named) != 0) return false;
+    return ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
 Result<bool> DestinationLock::take() {
+    if (file_ && !is_in_place()) release();
     if (taken_) return true;
     if (Result<void> opened = open(); !opened) return opened.error();
-    struct flock range = byte_of(destination_);
-    if (::fcntl(file_.get(), F_OFD_SETLK, &range) == 0) {
-        taken_ = true;
-        return true;
+    Result<bool> locked = lock();
+    // Removed between the two: whoever has made it anew may have it, the next look will tell.
+    if (locked && *locked && !is_in_place()) {
+        release();
+        return false;
     }
+    taken_ = locked && *locked;
+    return locked;
+}
+
+Result<bool> DestinationLock::lock() {
+    struct flock range = byte_of(destination_);
+    if (::fcntl(file_.get(), F_OFD_SETLK, &range) == 0) return true;
     if (errno == EAGAIN || errno == EACCES) return false;
     return system_error("lock '" + path_ + "'", errno);
 }

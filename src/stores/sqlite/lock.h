@@ -12,6 +12,9 @@ namespace outrider::sqlite {
 // beside the database, held until it is given back or the object dies, gone with the process
 // however it ends. Not on the database itself: closing any descriptor of that file would drop
 // SQLite's own locks.
+//
+// The lock is on the file, not on its name: where the file was removed, or another has its name by
+// now, the lock is worth nothing, and the next take() is for the file that is there.
 class DestinationLock {
 public:
     DestinationLock(std::string database_path, std::int64_t destination)
@@ -32,6 +35,10 @@ public:
 
 private:
     [[nodiscard]] Result<void> open();
+    [[nodiscard]] Result<bool> lock();
+
+    // Whether the open file is still the one of that name.
+    [[nodiscard]] bool is_in_place() const;
 
     const std::string path_;
     const std::int64_t destination_;
