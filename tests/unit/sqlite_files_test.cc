@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -193,6 +194,37 @@ TEST_F(SqliteFilesTest, StandsByWhenAnotherHasTheLockFileThatIsThereNow) {
     const auto second = open();
     EXPECT_FALSE(claim(*second).held_elsewhere);
     EXPECT_TRUE(claim(*first).held_elsewhere);
+}
+
+TEST_F(SqliteFilesTest, GivesTheLockFileTheModeAndOwnerOfTheDatabase) {
+    constexpr uid_t kNobody = 65534;
+    std::filesystem::permissions(path_, std::filesystem::perms{0666});
+    const bool may_give = ::chown(path_.c_str(), kNobody, kNobody) == 0;
+    sqlite::DestinationLock lock(path_, 1);
+    ASSERT_TRUE(*lock.take());
+    struct stat info {};
+    ASSERT_EQ(::stat((path_ + "-outrider-lock").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0666U);
+    EXPECT_EQ(info.st_uid, may_give ? kNobody : ::geteuid());
+}
+
+TEST_F(SqliteFilesTest, LooksAtALockWithoutMakingItsFile) {
+    EXPECT_FALSE(*sqlite::DestinationLock(path_, 1).is_taken_elsewhere());
+    EXPECT_FALSE(std::filesystem::exists(path_ + "-outrider-lock"));
+}
+
+TEST_F(SqliteFilesTest, SaysWhatToDoAboutALockFileOfSomebodyElse) {
+    constexpr uid_t kNobody = 65534;
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+    std::ofstream(path_ + "-outrider-lock").close();
+    std::filesystem::permissions(path_ + "-outrider-lock", std::filesystem::perms::none);
+    const uid_t before = ::geteuid();  // root may open everything
+    ASSERT_EQ(::seteuid(before == 0 ? kNobody : before), 0);
+    const Result<bool> taken = sqlite::DestinationLock(path_, 1).take();
+    ASSERT_EQ(::seteuid(before), 0);
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().remedy, Remedy::correct);
+    EXPECT_NE(taken.error().text.find("the owner and the mode"), std::string::npos);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/lines.h"
 
@@ -19,13 +20,37 @@ struct flock byte_of(std::int64_t destination) {
     return range;
 }
 
+Error cannot_open(const std::string& path, int number) {
+    Error error = system_error("open the lock file '" + path + "'", number);
+    if (number != EACCES) return error;
+    error.remedy = Remedy::correct;
+    error.text += ": give it the owner and the mode of the database beside it";
+    return error;
+}
+
 }  // namespace
 
 Result<void> DestinationLock::open() {
     if (file_) return {};
-    file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!file_) return system_error("open the lock file '" + path_ + "'", errno);
+    file_ = create();
+    if (!file_ && errno == EEXIST) file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file_) return cannot_open(path_, errno);
     return {};
+}
+
+// As SQLite makes its own files: with the mode of the database, and its owner and group as far as
+// we may give the file away.
+Descriptor DestinationLock::create() const {
+    struct stat database {};
+    const bool known = ::stat(database_.c_str(), &database) == 0;
+    const mode_t mode = known ? database.st_mode & 0666U : 0644U;
+    Descriptor file(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (!file || !known) return file;
+    constexpr uid_t kAsItIs = -1;
+    [[maybe_unused]] const int shared = ::fchown(file.get(), kAsItIs, database.st_gid);
+    [[maybe_unused]] const int owned = ::fchown(file.get(), database.st_uid, kAsItIs);
+    [[maybe_unused]] const int allowed = ::fchmod(file.get(), mode);  // open() minds the umask
+    return file;
 }
 
 bool DestinationLock::is_in_place() const {
@@ -56,10 +81,13 @@ Result<bool> DestinationLock::lock() {
     return system_error("lock '" + path_ + "'", errno);
 }
 
-Result<bool> DestinationLock::is_taken_elsewhere() {
-    if (Result<void> opened = open(); !opened) return opened.error();
+Result<bool> DestinationLock::is_taken_elsewhere() const {
+    if (taken_) return false;
+    const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && errno == ENOENT) return false;
+    if (!file) return cannot_open(path_, errno);
     struct flock range = byte_of(destination_);
-    if (::fcntl(file_.get(), F_OFD_GETLK, &range) != 0) {
+    if (::fcntl(file.get(), F_OFD_GETLK, &range) != 0) {
         return system_error("look at the lock '" + path_ + "'", errno);
     }
     return range.l_type != F_UNLCK;

@@ -18,7 +18,8 @@ namespace outrider::sqlite {
 class DestinationLock {
 public:
     DestinationLock(std::string database_path, std::int64_t destination)
-        : path_(std::move(database_path) + "-outrider-lock"),
+        : database_(std::move(database_path)),
+          path_(database_ + "-outrider-lock"),
           destination_(destination) {}
 
     // True: it is ours now, or was already. False: another has it.
@@ -30,16 +31,20 @@ public:
         file_.reset();
     }
 
-    // Whether anybody else has it.
-    [[nodiscard]] Result<bool> is_taken_elsewhere();
+    // Whether anybody else has it. Makes no file, and may be asked by whoever may read it.
+    [[nodiscard]] Result<bool> is_taken_elsewhere() const;
 
 private:
     [[nodiscard]] Result<void> open();
+
+    // A new file for everybody who may use the database, whoever comes first.
+    [[nodiscard]] Descriptor create() const;
     [[nodiscard]] Result<bool> lock();
 
     // Whether the open file is still the one of that name.
     [[nodiscard]] bool is_in_place() const;
 
+    const std::string database_;
     const std::string path_;
     const std::int64_t destination_;
     Descriptor file_;
