@@ -196,6 +196,65 @@ TEST_F(SqliteFilesTest, StandsByWhenAnotherHasTheLockFileThatIsThereNow) {
     EXPECT_TRUE(claim(*first).held_elsewhere);
 }
 
+// As somebody does who restores a backup by moving files.
+void replace(const TempFolder& folder, const std::string& payload) {
+    {
+        const SqliteSession fresh(folder.file("fresh.db"));
+        sqlite::migrate(fresh.get());
+        fresh.run(
+            "insert into outrider_message(topic, payload) values ('orders.x', '" + payload + "')"
+        );
+    }
+    for (const char* part : {"", "-wal", "-shm"}) {
+        std::filesystem::rename(
+            folder.file("shop.db") + part, folder.file("old.db") + std::string(part)
+        );
+    }
+    std::filesystem::rename(folder.file("fresh.db"), folder.file("shop.db"));
+}
+
+TEST_F(SqliteFilesTest, NoticesThatTheDatabaseWasReplaced) {
+    auto store = open();
+    EXPECT_EQ(deliver(*store), "");
+    replace(folder_, "after");
+    const Result<Batch> claimed = store->claim({1000, 1U << 20U});
+    ASSERT_FALSE(claimed);
+    EXPECT_EQ(claimed.error().remedy, Remedy::wait);
+    EXPECT_NE(claimed.error().text.find("replaced"), std::string::npos) << claimed.error().text;
+    store.reset();
+    store = open();
+    EXPECT_EQ(deliver(*store), "after ");
+}
+
+TEST_F(SqliteFilesTest, CleansUpNothingInADatabaseThatWasReplaced) {
+    const auto driver = sqlite::open_store(path_);
+    const auto admin = std::move(driver->open_admin(StoreDriver::IfMissing::fail)).value();
+    EXPECT_TRUE(admin->clean_up(Duration::zero(), 10));
+    const auto logbook = std::move(driver->open_logbook(destination(), 1)).value();
+    replace(folder_, "after");
+    EXPECT_FALSE(admin->clean_up(Duration::zero(), 10));
+    const Result<Legacy> entered = logbook->enter();
+    ASSERT_FALSE(entered);
+    EXPECT_EQ(entered.error().remedy, Remedy::wait);
+}
+
+TEST_F(SqliteFilesTest, WakesUpWhenTheDatabaseWasReplacedAndWatchesTheNewOne) {
+    sqlite::SqliteWaker waker(path_);
+    SystemClock clock;
+    const auto wakes = [&] {
+        const MonoTime start = clock.now();
+        waker.wait(start + std::chrono::seconds(20));
+        return clock.now() - start < std::chrono::seconds(10);
+    };
+    EXPECT_TRUE(wakes()) << "the first look always finds something new";
+    replace(folder_, "after");
+    EXPECT_TRUE(wakes());
+    waker.wait(clock.now());  // opens the new one
+    const SqliteSession fresh(path_);
+    fresh.run("insert into outrider_message(topic, payload) values ('orders.x', 'later')");
+    EXPECT_TRUE(wakes());
+}
+
 TEST_F(SqliteFilesTest, GivesTheLockFileTheModeAndOwnerOfTheDatabase) {
     constexpr uid_t kNobody = 65534;
     std::filesystem::permissions(path_, std::filesystem::perms{0666});

@@ -253,6 +253,7 @@ Result<void> SqliteAdmin::note_progress(WallTime now, Duration retention) {
 }
 
 Result<std::uint64_t> SqliteAdmin::clean_up(Duration retention, std::size_t limit) {
+    if (Result<void> same = connection_.check_in_place(); !same) return same.error();
     const WallTime now = clock_->wall();
     const bool keeps = retention > Duration::zero();
     if (keeps) {

@@ -222,6 +222,16 @@ Result<Connection> Connection::open(
     return connection;
 }
 
+Result<void> Connection::check_in_place() const {
+    int moved = 0;
+    sqlite3_file_control(get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved == 0) return {};
+    return Error{
+        Remedy::wait,
+        "the database '" + std::string(sqlite3_db_filename(get(), "main")) +
+            "' was replaced or moved away, and is opened anew"};
+}
+
 Result<void> Connection::run(const char* sql) const {
     if (sqlite3_exec(get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
     return error_of(get(), "SQLite");

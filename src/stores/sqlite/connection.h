@@ -88,6 +88,11 @@ public:
         return Statement::prepare(get(), sql);
     }
 
+    // An error if the file that is open is no longer the one of that name: it was moved away, and
+    // perhaps another was put there. SQLite itself would go on with the old one. Costs a look at an
+    // inode.
+    [[nodiscard]] Result<void> check_in_place() const;
+
     // Runs statements without parameters or rows.
     [[nodiscard]] Result<void> run(const char* sql) const;
 

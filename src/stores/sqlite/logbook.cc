@@ -69,6 +69,7 @@ Result<void> SqliteLogbook::in_transaction(const std::function<Result<void>()>& 
 }
 
 Result<Legacy> SqliteLogbook::enter() {
+    if (Result<void> same = connection_.check_in_place(); !same) return same.error();
     const Result<bool> ours = lock_.take();
     if (!ours) return ours.error();
     if (!*ours) return Error{Remedy::wait, "another session has the same number"};

@@ -150,6 +150,7 @@ Result<std::unique_ptr<Store>> SqliteStore::open(
 Result<Batch> SqliteStore::claim(const BatchLimits& limits) {
     Batch batch;
     batch.now = clock_->wall();
+    if (Result<void> same = connection_.check_in_place(); !same) return same.error();
     const Result<bool> ours = lock_.take();
     if (!ours) return ours.error();
     if (!*ours) {

@@ -39,14 +39,31 @@ void SqliteWaker::watch() {
     watching_ = ::inotify_add_watch(watch_.get(), wal.c_str(), IN_MODIFY | IN_DELETE_SELF) >= 0;
 }
 
+bool SqliteWaker::connect() {
+    if (connection_) return true;
+    Result<Connection> connection = Connection::open(path_, Connection::Schema::needed);
+    if (!connection) return false;
+    Result<Statement> statement = connection->prepare("pragma data_version");
+    if (!statement) return false;
+    connection_ = std::move(connection).value();
+    data_version_ = std::move(statement).value();
+    return true;
+}
+
+// The watch is on the WAL of the old file, wherever that is now.
+void SqliteWaker::disconnect() {
+    data_version_ = {};
+    connection_.reset();
+    watch_ = Descriptor(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    watching_ = false;
+    seen_ = -1;
+}
+
 bool SqliteWaker::has_changed() {
-    if (!connection_) {
-        Result<Connection> connection = Connection::open(path_, Connection::Schema::needed);
-        if (!connection) return false;
-        connection_ = std::move(connection).value();
-        Result<Statement> statement = connection_->prepare("pragma data_version");
-        if (!statement) return false;
-        data_version_ = std::move(statement).value();
+    if (!connect()) return false;
+    if (!connection_->check_in_place()) {
+        disconnect();
+        return true;
     }
     watch();
     const ResetLater reset(data_version_);

@@ -13,6 +13,7 @@ namespace outrider::sqlite {
 // Wakes up when any process has committed to the database. A watch on the WAL file says that
 // something is being written; SQLite's data_version, which costs no file access, says that it was
 // committed. Where there is no watch, a look at data_version with growing pauses is all there is.
+// Wakes up also when the database was replaced by another, and watches that from then on.
 class SqliteWaker final : public Waker {
 public:
     explicit SqliteWaker(std::string path);
@@ -22,6 +23,8 @@ public:
 
 private:
     [[nodiscard]] bool has_changed();
+    [[nodiscard]] bool connect();
+    void disconnect();
     void watch();
 
     // Sleeps until rung, until the file is written to, or until the moment. True: rung.
