@@ -286,5 +286,13 @@ TEST_F(SqliteFilesTest, SaysWhatToDoAboutALockFileOfSomebodyElse) {
     EXPECT_NE(taken.error().text.find("the owner and the mode"), std::string::npos);
 }
 
+TEST_F(SqliteFilesTest, FindsTheDatabaseAfterTheWorkingDirectoryHasChanged) {
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(folder_.path());
+    const auto driver = sqlite::open_store("shop.db");
+    std::filesystem::current_path(before);
+    EXPECT_TRUE(driver->open(destination()));
+}
+
 }  // namespace
 }  // namespace outrider

@@ -12,10 +12,19 @@
 namespace outrider::sqlite {
 namespace {
 
+// The relay may start after its process has gone to another folder. A URI stays as it is, and is
+// refused when it is opened.
+std::string absolute(std::string path) {
+    if (path.starts_with("file:")) return path;
+    std::error_code error;
+    const auto whole = std::filesystem::absolute(path, error);
+    return error ? std::move(path) : whole.string();
+}
+
 class SqliteDriver final : public StoreDriver {
 public:
     SqliteDriver(std::string path, std::shared_ptr<Clock> clock)
-        : path_(std::move(path)),
+        : path_(absolute(std::move(path))),
           clock_(std::move(clock)) {}
 
     [[nodiscard]] Result<std::unique_ptr<Store>> open(const Destination& destination) override {
