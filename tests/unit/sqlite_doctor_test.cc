@@ -35,6 +35,7 @@ TEST(SqliteDoctor, HasARuleForEachHarm) {
         {"wal_size", [](auto& f) { f.wal_bytes = std::int64_t{1} << 30; }},
         {"clock", [](auto& f) { f.future_seconds = 60; }},
         {"number_guard", [](auto& f) { f.changed_trigger = true; }},
+        {"numbers", [](auto& f) { f.last_passed = 7; }},
     };
     for (const Rule& rule : rules) {
         DoctorFacts facts = healthy();
@@ -72,6 +73,37 @@ TEST(SqliteDoctor, SeesHarmInARealDatabase) {
     EXPECT_EQ(codes(), "clock ");
     session.run("drop trigger outrider_message_number");
     EXPECT_EQ(codes(), "clock number_guard ");
+}
+
+// As after a dump of our tables only, which leaves sqlite_sequence out.
+TEST(SqliteDoctor, SaysHowToMendNumbersThatStartAnew) {
+    const TempFolder folder;
+    const std::string path = folder.file("shop.db");
+    const SqliteSession session(path);
+    migrate(session.get());
+    const auto insert = [&session] {
+        session.run("insert into outrider_message (topic, payload) values ('t', 'x')");
+    };
+    for (int i = 0; i < 3; ++i) insert();
+    Destination destination;
+    destination.name = "all";
+    destination.start = Start::now;
+    const auto driver = make_driver(path, std::make_shared<SystemClock>());
+    ASSERT_TRUE(driver->open(destination));
+    const auto admin = std::move(*driver->open_admin({}));
+    session.run("delete from sqlite_sequence");
+    EXPECT_TRUE(admin->examine().value().empty()) << "the messages themselves still tell";
+    session.run("delete from outrider_message");
+    EXPECT_THROW(insert(), std::runtime_error);
+    const std::vector<Finding> findings = admin->examine().value();
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].code, "numbers");
+    EXPECT_EQ(findings[0].gravity, Gravity::fault);
+    const std::string& advice = findings[0].advice;
+    session.run(advice.substr(advice.find("delete from")));
+    insert();
+    EXPECT_EQ(session.value("select seq from outrider_message"), "4");
+    EXPECT_TRUE(admin->examine().value().empty());
 }
 
 }  // namespace

@@ -25,6 +25,31 @@ Result<void> read_log(const Connection& connection, WallTime now, DoctorFacts& f
     return {};
 }
 
+// Destinations that cannot be read are found by whoever asks how they stand; the rest is told.
+void read_numbers(const Connection& connection, DoctorFacts& facts) {
+    Result<Statement> numbers = connection.prepare(sql::doctor_numbers);
+    if (!numbers) return;
+    const Result<bool> row = numbers->step();
+    if (!row || !*row) return;
+    facts.last_number = numbers->integer(0);
+    facts.last_passed = numbers->integer(1);
+}
+
+// An old dump of some tables only, or somebody who emptied sqlite_sequence: the guard refuses each
+// new number as one that was passed already.
+Finding numbers_lost(const DoctorFacts& facts) {
+    const std::string last = std::to_string(facts.last_passed);
+    return {
+        Gravity::fault,
+        "numbers",
+        "the next message gets number " + std::to_string(facts.last_number + 1) +
+            ", but a destination has passed " + last + ": writers are refused",
+        "sqlite_sequence was not restored, or emptied; in SQL, in one transaction: delete from "
+        "sqlite_sequence where name = 'outrider_message'; insert into sqlite_sequence (name, seq) "
+        "values ('outrider_message', " +
+            last + ");"};
+}
+
 }  // namespace
 
 Result<DoctorFacts> read_facts(
@@ -47,6 +72,7 @@ Result<DoctorFacts> read_facts(
     facts.schema_newest = newest_version();
     if (facts.schema_installed != facts.schema_newest) return facts;
     if (Result<void> read = read_log(connection, now, facts); !read) return read.error();
+    read_numbers(connection, facts);
     return facts;
 }
 
@@ -101,6 +127,7 @@ std::vector<Finding> judge(const DoctorFacts& facts) {
              "messages"}
         );
     }
+    if (facts.last_number < facts.last_passed) findings.push_back(numbers_lost(facts));
     return findings;
 }
 

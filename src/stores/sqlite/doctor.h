@@ -19,6 +19,8 @@ struct DoctorFacts {
     std::int64_t wal_bytes = 0;
     std::int64_t future_seconds = 0;  // how far ahead of this clock a message happened
     bool changed_trigger = false;     // the trigger that guards numbers is gone
+    std::int64_t last_number = 0;     // the next message gets the one behind it
+    std::int64_t last_passed = 0;     // by any destination
 };
 
 // What there is to say about them. Pure.
