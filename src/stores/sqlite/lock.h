@@ -10,7 +10,8 @@ namespace outrider::sqlite {
 
 // Who serves a destination of a database: a lock of the operating system on one byte of a file
 // beside the database, held until it is given back or the object dies, gone with the process
-// however it ends. Not on the database itself: closing any descriptor of that file would drop
+// however it ends (and with those that it has forked, unless they have called exec: a child has the
+// open file, too). Not on the database itself: closing any descriptor of that file would drop
 // SQLite's own locks.
 //
 // The lock is on the file, not on its name: where the file was removed, or another has its name by
@@ -25,7 +26,8 @@ public:
     // True: it is ours now, or was already. False: another has it.
     [[nodiscard]] Result<bool> take();
 
-    // Gives it back; the descriptor is what holds it.
+    // Gives it back; the descriptor is what holds it. Closed and not unlocked: a child that
+    // destroys what it inherited must not take it from its parent.
     void release() {
         taken_ = false;
         file_.reset();

@@ -10,7 +10,8 @@
 namespace outrider::sqlite {
 
 // The logbook of a destination. That a session lives is known by a lock of the operating system on
-// a byte of its own in the lock file: it goes with the process, however that ends.
+// a byte of its own in the lock file: it goes with the process, however that ends, but for its
+// children (see lock.h).
 class SqliteLogbook final : public Logbook {
 public:
     [[nodiscard]] static Result<std::unique_ptr<Logbook>> open(
