@@ -67,7 +67,8 @@ public:
     virtual void faulted(const Destination&, Stage, const Error&) {}
     virtual void circuit_changed(const Destination&, CircuitState, std::string_view /*reason*/) {}
 
-    // Somebody else's relay has all lanes; this one stands by. False: it has taken over.
+    // Somebody else's relay has had all lanes for some seconds; this one stands by. False: it has
+    // taken over.
     virtual void standing_by(const Destination&, bool) {}
 
     // The store does with less than it was asked to, and says why. Once, not at every turn.

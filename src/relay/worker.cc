@@ -6,6 +6,12 @@ namespace outrider {
 
 using Outcome = TurnReport::Outcome;
 
+namespace {
+
+constexpr Duration kStandsByAfter = std::chrono::seconds(3);
+
+}  // namespace
+
 Worker::Worker(WorkerParts parts) : parts_(parts), pace_(parts.destination.batch) {
 }
 
@@ -117,7 +123,7 @@ MonoTime Worker::schedule(const TurnReport& report) {
         open_circuit(parts_.circuit.reason());
         return parts_.circuit.retry_at();
     }
-    if (!standing_by_) close_circuit();  // else somebody else asks the broker
+    if (report.outcome != Outcome::held) close_circuit();  // else somebody else asks the broker
     if (idle) return after_nothing(report);
     if (report.full) {
         pace_.grow();
@@ -179,7 +185,12 @@ void Worker::open_circuit(std::string_view reason) {
     if (changed) parts_.observer.circuit_changed(parts_.destination, CircuitState::open, text);
 }
 
-void Worker::stand_by(bool standing_by) {
+// Where relays take turns on a destination, each is held up now and then: not worth a word.
+void Worker::stand_by(bool held) {
+    const MonoTime now = parts_.clock.now();
+    if (!held) held_since_.reset();
+    if (held && !held_since_) held_since_ = now;
+    const bool standing_by = held && now - *held_since_ >= kStandsByAfter;
     if (standing_by == standing_by_) return;
     standing_by_ = standing_by;
     parts_.observer.standing_by(parts_.destination, standing_by);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "outrider/observer.h"
@@ -59,7 +60,7 @@ private:
     void close_circuit();
     void open_circuit(std::string_view reason);
     [[nodiscard]] bool has_only_silent(const TurnReport& report) const;
-    void stand_by(bool standing_by);
+    void stand_by(bool held);
 
     WorkerParts parts_;
     Pace pace_;
@@ -69,7 +70,8 @@ private:
     Duration reconnect_delay_ = Duration::zero();
     MonoTime reconnect_at_;
     bool standing_by_ = false;
-    bool probing_ = false;    // the turn was that of a half-open circuit
+    std::optional<MonoTime> held_since_;  // since when others have had all there is
+    bool probing_ = false;                // the turn was that of a half-open circuit
     bool unsettled_ = false;  // messages were published, and nothing could be written about them
     std::atomic<bool> idle_ = false;
 };
