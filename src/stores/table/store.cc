@@ -120,6 +120,7 @@ TableStore::TableStore(
       durable_(place.durable),
       destination_(std::move(destination)),
       held_(std::move(held)),
+      memory_(wording_, destination_, *held_),
       pipeline_(connection_),
       scope_(scope),
       statements_(wording_, destination_, scope == Scope::chosen) {
@@ -370,47 +371,15 @@ Result<void> TableStore::settle(Batch batch, std::span<const Settlement> settlem
     turn_open_ = false;
     const Result<std::vector<Rows>> settled = pipeline_.finish();
     if (settled) {
-        remember(batch, *turn.claim, settlements, true);
+        memory_.settled(batch, *turn.claim, settlements, true);
         return {};
     }
     if (settler.keep_done()) {
-        remember(batch, *turn.claim, settlements, false);
+        memory_.settled(batch, *turn.claim, settlements, false);
         return unwritten(settled.error());
     }
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
     return settled.error();
-}
-
-void TableStore::remember(
-    const Batch& batch,
-    const Claim& claim,
-    std::span<const Settlement> settlements,
-    bool written
-) {
-    const MonoTime now = clock_.now();
-    const bool any_held = !held_->empty();
-    for (std::size_t i = 0; i < settlements.size(); ++i) {
-        const Settlement& settlement = settlements[i];
-        const std::string_view id = claim.places[i].id;
-        const bool buried =
-            settlement.fate == Fate::dead && written && wording_.layout().can_bury();
-        if (settlement.fate == Fate::left) continue;
-        if (settlement.fate == Fate::done || buried) {
-            if (any_held) held_->release(id);
-            continue;
-        }
-        // Nowhere to write that it is dead: it is tried again, as seldom as the rules allow.
-        const Duration delay = settlement.fate == Fate::dead ? destination_.retry.delay_max
-                                                             : settlement.due_at - batch.now;
-        Held::Entry entry;
-        if (blocks(destination_)) entry.key = batch.envelopes[i].key;
-        entry.until = now + delay;
-        entry.attempts = settlement.attempts;
-        entry.refused_at = settlement.refused_at;
-        entry.by_table =
-            written && settlement.fate == Fate::again && !wording_.layout().due.empty();
-        held_->hold(std::string(id), std::move(entry));
-    }
 }
 
 Result<bool> TableStore::is_pending(std::string_view id) const {

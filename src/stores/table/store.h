@@ -6,6 +6,7 @@
 #include "core/store.h"
 #include "stores/postgres/pipeline.h"
 #include "stores/table/claim.h"
+#include "stores/table/memory.h"
 #include "stores/table/statements.h"
 #include "stores/table/wording.h"
 
@@ -93,12 +94,6 @@ private:
     void fit_window(const Look& look);
     [[nodiscard]] Result<void> read_rows(Look& look, const Heads& heads);
     void add_chosen(postgres::Parameters& parameters) const;
-    void remember(
-        const Batch& batch,
-        const Claim& claim,
-        std::span<const Settlement> settlements,
-        bool written
-    );
     void roll_back();
 
     postgres::Connection connection_;
@@ -106,6 +101,7 @@ private:
     const bool durable_;
     const Destination destination_;
     const std::shared_ptr<Held> held_;
+    Memory memory_;
     postgres::Pipeline pipeline_;
     SystemClock clock_;
     const Scope scope_;
