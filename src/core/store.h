@@ -25,7 +25,7 @@ public:
     [[nodiscard]] virtual Result<Batch> claim(const BatchLimits& limits) = 0;
 
     // Moves the cursors and writes what was parked and what died, whole or not at all; in a table
-    // that is not ours what was delivered is kept, though what was refused cannot be written.
+    // that is not ours as much of it as the table takes, and the error says what it does not.
     // `settlements[i]` is for `batch.envelopes[i]`. The cursor of a lane moves up to the first
     // envelope from the log that was left; behind it in the same lane everything is left.
     // Remedy::wait: it may or may not have happened. Remedy::yield: the claim was lost and nothing

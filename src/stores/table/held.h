@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,7 @@ public:
         MonoTime until;
         std::uint32_t attempts = 0;
         std::optional<WallTime> refused_at;
+        std::uint32_t unmarked = 0;  // how often it was delivered and the table refused the mark
         bool by_table = false;  // the table says until when, and somebody may have changed it there
     };
 
@@ -41,6 +43,10 @@ public:
     // No review before this.
     void rest_until(MonoTime then);
 
+    // From now on batches are settled with care: the table has refused the mark of a delivered row.
+    void be_careful() { careful_ = true; }
+    [[nodiscard]] bool is_careful() const { return careful_; }
+
     [[nodiscard]] bool empty() const;
     [[nodiscard]] std::optional<Entry> find(std::string_view id) const;
 
@@ -56,6 +62,7 @@ private:
     mutable std::mutex mutex_;
     std::map<std::string, Entry, std::less<>> entries_;
     MonoTime review_at_;
+    std::atomic<bool> careful_ = false;
 };
 
 }  // namespace outrider::table

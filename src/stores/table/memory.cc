@@ -44,4 +44,20 @@ void Memory::refused(
     held_.hold(std::string(id), std::move(entry));
 }
 
+void Memory::unmarked(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const std::size_t> envelopes
+) {
+    for (const std::size_t i : envelopes) {
+        const std::string id(claim.places[i].id);
+        Held::Entry entry = held_.find(id).value_or(Held::Entry{});
+        if (blocks(destination_)) entry.key = batch.envelopes[i].key;
+        ++entry.unmarked;
+        entry.until = clock_.now() + retry_delay(destination_.retry, entry.unmarked, dice_);
+        entry.by_table = false;
+        held_.hold(id, std::move(entry));
+    }
+}
+
 }  // namespace outrider::table

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/decide.h"
+#include "core/dice.h"
 #include "stores/table/claim.h"
 #include "stores/table/wording.h"
 
@@ -26,6 +27,10 @@ public:
         bool written
     );
 
+    // These were delivered, and the table does not take the mark: they are delivered again, ever
+    // more seldom, and hold back their keys where failures block. No attempt is charged.
+    void unmarked(const Batch& batch, const Claim& claim, std::span<const std::size_t> envelopes);
+
 private:
     void refused(
         const Envelope& envelope,
@@ -39,6 +44,7 @@ private:
     const Destination& destination_;
     Held& held_;
     SystemClock clock_;
+    SeededDice dice_{random_seed()};
 };
 
 }  // namespace outrider::table

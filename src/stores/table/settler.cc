@@ -11,7 +11,7 @@ namespace outrider::table {
 using postgres::ArrayText;
 using postgres::Parameters;
 
-void Settler::add(const Claim& claim, std::span<const Settlement> settlements) {
+void Settler::add(const Claim& claim, std::span<const Settlement> settlements, bool at_once) {
     OUTRIDER_ASSERT(claim.places.size() == settlements.size());
     pipeline_.add("settle_plan", std::string(sql::settle_plan));
     for (std::size_t i = 0; i < settlements.size(); ++i) {
@@ -27,6 +27,7 @@ void Settler::add(const Claim& claim, std::span<const Settlement> settlements) {
         done = Done{};
     }
     for (const auto& [part, done] : done_) add_done(part, done);
+    if (at_once) pipeline_.add("settle_at_once", "set constraints all immediate");
     if (!has_failed()) return;
     pipeline_.add("settle_savepoint", "savepoint outrider_done");
     for (const auto& [part, failed] : failed_) add_failed(part, failed);

@@ -28,7 +28,8 @@ public:
           wording_(wording),
           destination_(destination) {}
 
-    void add(const Claim& claim, std::span<const Settlement> settlements);
+    // `at_once`: what the table checks only at commit, it checks behind what was delivered.
+    void add(const Claim& claim, std::span<const Settlement> settlements, bool at_once = false);
 
     // After a settle that failed behind the savepoint: keeps what came before it. An error: it
     // failed before, or nothing was refused, and there is nothing to keep.

@@ -5,7 +5,7 @@
 
 #include "core/assert.h"
 #include "stores/postgres/claim.h"
-#include "stores/table/settler.h"
+#include "stores/table/marks.h"
 #include "stores/table/sql.h"
 
 namespace outrider::table {
@@ -362,24 +362,59 @@ Result<void> TableStore::read_rows(Look& look, const Heads& heads) {
     return {};
 }
 
+Settler TableStore::settler() {
+    return {connection_, pipeline_, statements_, wording_, destination_};
+}
+
 Result<void> TableStore::settle(Batch batch, std::span<const Settlement> settlements) {
     auto& turn = dynamic_cast<OpenTurn&>(*batch.hold);
-    Settler settler(connection_, pipeline_, statements_, wording_, destination_);
-    settler.add(*turn.claim, settlements);
-    pipeline_.add("commit", "commit");
     turn.over();
     turn_open_ = false;
-    const Result<std::vector<Rows>> settled = pipeline_.finish();
-    if (settled) {
-        memory_.settled(batch, *turn.claim, settlements, true);
-        return {};
-    }
-    if (settler.keep_done()) {
-        memory_.settled(batch, *turn.claim, settlements, false);
-        return unwritten(settled.error());
+    if (held_->is_careful()) pipeline_.add("settle_claim", kBeforeMarks);
+    const Result<std::optional<Error>> written = write(batch, *turn.claim, settlements);
+    if (written && !*written) return {};
+    if (written) return unwritten(**written);
+    Result<void> settled = written.error();
+    if (is_refusal(written.error())) {
+        settled = set_aside(batch, *turn.claim, settlements, written.error());
     }
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
-    return settled.error();
+    return settled;
+}
+
+Result<std::optional<Error>> TableStore::write(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const Settlement> settlements
+) {
+    Settler settler = this->settler();
+    settler.add(claim, settlements, held_->is_careful());
+    pipeline_.add("commit", "commit");
+    const Result<std::vector<Rows>> settled = pipeline_.finish();
+    if (!settled && !settler.keep_done()) return settled.error();
+    memory_.settled(batch, claim, settlements, settled.has_value());
+    return settled ? std::nullopt : std::optional(settled.error());
+}
+
+// Every settle behind a savepoint would cost a multixact: rows are locked by the transaction and
+// changed by a part of it. So that is only for tables that have refused a mark, and the first time
+// costs a repeat of the batch.
+Result<void> TableStore::set_aside(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const Settlement> settlements,
+    const Error& why
+) {
+    if (!held_->is_careful()) {
+        held_->be_careful();
+        return unmarked_batch(why);
+    }
+    const auto refused = MarkSearch(connection_, pipeline_, settler(), claim).run(settlements);
+    if (!refused || refused->empty()) return unmarked_batch(why);
+    const auto rest = without(*refused, batch, settlements, destination_);
+    if (!write(batch, claim, rest)) return unmarked_batch(why);
+    memory_.unmarked(batch, claim, *refused);
+    return unmarked_rows(*refused, claim, settlements, why);
 }
 
 Result<bool> TableStore::is_pending(std::string_view id) const {

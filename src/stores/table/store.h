@@ -7,6 +7,7 @@
 #include "stores/postgres/pipeline.h"
 #include "stores/table/claim.h"
 #include "stores/table/memory.h"
+#include "stores/table/settler.h"
 #include "stores/table/statements.h"
 #include "stores/table/wording.h"
 
@@ -49,6 +50,10 @@ public:
 
     // What was delivered is settled even where what was refused cannot be written: then the error
     // says so, and the refused rows are remembered as if the table had no place for them.
+    //
+    // Where the table refuses the mark of a delivered row (a trigger, a rule, a policy, a check),
+    // everything is undone the first time. From then on batches are settled behind a savepoint: the
+    // rows that are to blame are found and remembered, the others settled, and the error says so.
     [[nodiscard]] Result<void> settle(Batch batch, std::span<const Settlement> settlements)
         override;
 
@@ -94,6 +99,23 @@ private:
     void fit_window(const Look& look);
     [[nodiscard]] Result<void> read_rows(Look& look, const Heads& heads);
     void add_chosen(postgres::Parameters& parameters) const;
+    [[nodiscard]] Settler settler();
+
+    // Writes and commits. The value: what could not be written of the refused rows, if anything.
+    // An error: nothing was written, and the transaction has failed.
+    [[nodiscard]] Result<std::optional<Error>> write(
+        const Batch& batch,
+        const Claim& claim,
+        std::span<const Settlement> settlements
+    );
+
+    // Settles what the table lets us settle, after `why`.
+    [[nodiscard]] Result<void> set_aside(
+        const Batch& batch,
+        const Claim& claim,
+        std::span<const Settlement> settlements,
+        const Error& why
+    );
     void roll_back();
 
     postgres::Connection connection_;
