@@ -66,5 +66,26 @@ TEST(TableTime, AnOperatorIsToldWhichZoneIsMeant) {
     EXPECT_TRUE(told);
 }
 
+// PostgreSQL has times that lie before and behind all others, and no distance to them.
+TEST(TableTime, MayBeInfinite) {
+    for (const char* when : {"'infinity'", "'-infinity'"}) {
+        Outbox outbox(schemas().at(5));
+        for (int n = 1; n <= 2; ++n) outbox.write(n);
+        outbox.session.run(
+            "update openoutbox_events set created_at = " + std::string(when) + " where " +
+            outbox.where(1)
+        );
+        const Result<Backlog> backlog = outbox.admin(eager())->backlog({});
+        ASSERT_TRUE(backlog) << backlog.error().text;
+        EXPECT_EQ(backlog->destinations.at(0).pending, 2U);
+        const std::optional<Duration> age = backlog->destinations.at(0).oldest_pending_age;
+        ASSERT_TRUE(age) << "of the row that has one";
+        EXPECT_LT(*age, std::chrono::hours(24 * 365 * 100));
+        const auto store = outbox.open(eager());
+        finish(*store, claim(*store));
+        EXPECT_EQ(outbox.pending(), 0);
+    }
+}
+
 }  // namespace
 }  // namespace outrider
