@@ -30,9 +30,10 @@ std::optional<ExitCode> judge_drain(
     for (const std::string& name : destinations) {
         const DestinationStatus* status = find(backlog, name);
         if (status == nullptr) return std::nullopt;  // not introduced to the store yet
-        if (status->pending > 0 && !status->paused) return std::nullopt;
-        stuck = stuck || status->pending > 0 || (status->paused && status->parked > 0);
-        leftovers = leftovers || status->parked > 0 || status->dead > 0;
+        const bool moves = status->pending > status->held_back;
+        if (moves && !status->paused) return std::nullopt;
+        stuck = stuck || moves || (status->paused && status->parked > 0);
+        leftovers = leftovers || status->parked + status->held_back > 0 || status->dead > 0;
     }
     if (stuck) return kFailed;
     return leftovers ? kLeftovers : kFine;

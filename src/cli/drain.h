@@ -14,9 +14,9 @@
 
 namespace outrider::cli {
 
-// How a drain of these destinations ends, if it has ended: nothing while messages are pending.
-// Fine: nothing is left. Leftovers: only parked or dead messages are. Failed: what is pending is
-// pending for paused destinations.
+// How a drain of these destinations ends, if it has ended: nothing while messages are pending that
+// nobody holds back. Fine: nothing is left. Leftovers: only messages are that wait or are dead.
+// Failed: what is pending is pending for paused destinations.
 [[nodiscard]] std::optional<ExitCode> judge_drain(
     const Backlog& backlog,
     const std::vector<std::string>& destinations

@@ -76,12 +76,12 @@ Result<std::unique_ptr<StoreAdmin>> open_ready(
 // so waits for nobody.
 std::unique_ptr<StoreAdmin> open_for_relay(
     const Config& config,
+    StoreDriver& store,
     const RelayArguments& arguments,
     const StopSignals& signals,
     Log& log
 ) {
-    const std::shared_ptr<StoreDriver> store = open_store(config);
-    const auto open = [&] { return open_ready(*store, arguments, log); };
+    const auto open = [&] { return open_ready(store, arguments, log); };
     if (!arguments.drain) return wait_for_store(config, open, signals, log);
     Result<std::unique_ptr<StoreAdmin>> admin = open();
     if (!admin) fail_to_open(config, admin.error());
@@ -135,11 +135,14 @@ int run_relay(const CommonArguments& common, const RelayArguments& arguments) {
     Log log(config.log);
     prepare_process();
     const StopSignals signals;
-    const std::unique_ptr<StoreAdmin> admin = open_for_relay(config, arguments, signals, log);
+    // One for both: what a relay holds back in its memory, a drain must know.
+    const std::shared_ptr<StoreDriver> store = open_store(config);
+    const std::unique_ptr<StoreAdmin> admin =
+        open_for_relay(config, *store, arguments, signals, log);
     if (!admin) return kFine;
     const auto observer = std::make_shared<LogObserver>(log);
     log.info("relay starts", {{"version", OUTRIDER_VERSION}, {"store", config.store.masked()}});
-    Relay relay(open_store(config), config.relay, observer);
+    Relay relay(store, config.relay, observer);
     const std::vector<std::string> names = add_destinations(relay, config, log);
     relay.start();
     notify_service_manager("READY=1");

@@ -18,6 +18,10 @@ struct DestinationStatus {
     std::vector<std::string> topics;
     std::uint64_t pending = 0;                   // new in the log, not yet tried
     std::optional<Duration> oldest_pending_age;  // of those
+
+    // Of the pending ones: those that a relay of this process holds back, where the store itself
+    // cannot tell.
+    std::uint64_t held_back = 0;
     std::uint64_t parked = 0;   // wait for another try, for their time, or behind such a message
     std::string parked_reason;  // why one of the oldest of those was refused; empty: none was
     std::uint64_t blocked_keys = 0;  // keys that have a parked or holding dead message

@@ -176,6 +176,25 @@ class TableKill(unittest.TestCase):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("existing table", wrong.stderr)
 
+    def test_a_drain_ends_where_rows_only_wait(self):
+        """Refused where no column says so; not due; behind a dead row that holds its key."""
+        large = ["--set", "destination.orders.payload_bytes_max=1000"]
+        self.drain_what_waits(SCHEMAS[1], ["a", "b"], large)
+        self.drain_what_waits(SCHEMAS[5], ["b"], [], "available_at = now() + interval '1 day'")
+        self.drain_what_waits(SCHEMAS[5], ["b"], [*large, "--set", "destination.orders.after_death=hold"])
+
+    def drain_what_waits(self, schema, delivered, arguments, change="status = status"):
+        """Three rows: the first of key a, another of key a, one of key b."""
+        outbox = self.outbox(schema)
+        writer = TableWriter(outbox, 1)
+        first = schema.insert(writer.next_id(), "a", json.dumps("x" * 2000))
+        behind, free = (schema.insert(writer.next_id(), key, "{}") for key in "ab")
+        self.server.query(f"{first} update {schema.table} set {change}; {behind} {free}")
+        done = run("relay", "--drain", "--timeout", "30s", "--config", outbox.config, *arguments, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(sorted(line["key"] for line in outbox.lines()), delivered)
+        self.doCleanups()
+
     def test_a_change_over_to_the_log_while_everybody_goes_on(self):
         self.for_every_schema(self.change_over)
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <memory_resource>
 
 #include "core/topics.h"
@@ -11,6 +10,7 @@
 #include "stores/shared/headers.h"
 #include "stores/table/advice.h"
 #include "stores/table/sql.h"
+#include "stores/table/status.h"
 
 namespace outrider::table {
 namespace {
@@ -19,9 +19,6 @@ using postgres::Connection;
 using postgres::from_server_time;
 using postgres::Parameters;
 using postgres::Rows;
-
-// Status is never a scan of a long table.
-constexpr std::int64_t kCountMax = 100'000;
 
 // A clean-up that found little takes at most this part of the time.
 constexpr int kCleanUpRest = 100;
@@ -79,14 +76,18 @@ Error impossible(std::string_view what) {
 
 Result<std::unique_ptr<StoreAdmin>> TableAdmin::open(
     const TablePlace& place,
-    std::vector<Destination> destinations
+    std::vector<Destination> destinations,
+    HeldRows held
 ) {
     Result<Connection> connection = Connection::open(place.conninfo, Connection::Path::user);
     if (!connection) return connection.error();
     const Result<Facts> facts = find_facts(*connection, place.layout);
     if (!facts) return facts.error();
     return std::unique_ptr<StoreAdmin>(new TableAdmin(
-        std::move(connection).value(), Wording(place.layout, *facts), std::move(destinations)
+        std::move(connection).value(),
+        Wording(place.layout, *facts),
+        std::move(destinations),
+        std::move(held)
     ));
 }
 
@@ -111,26 +112,17 @@ std::string TableAdmin::schema_text() {
 }
 
 Result<DestinationStatus> TableAdmin::status(const Destination& destination) {
-    DestinationStatus status;
-    status.name = destination.name;
-    status.topics = destination.topics;
-    const Result<Rows> counted =
-        connection_.run(wording_.fill(sql::status, destination), Parameters().add(kCountMax));
-    if (!counted) return counted.error();
-    status.pending = static_cast<std::uint64_t>(counted->integer(0, 0));
-    status.parked = static_cast<std::uint64_t>(counted->integer(0, 1));
-    status.dead = static_cast<std::uint64_t>(counted->integer(0, 2));
-    if (!counted->is_null(0, 3)) {
-        const auto seconds = std::bit_cast<double>(counted->integer(0, 3));
-        status.oldest_pending_age = Duration(static_cast<Duration::rep>(seconds * 1e6));
-    }
-    status.parked_reason = counted->bytes(0, 4);
+    const auto held = held_.find(destination.name);
+    Result<DestinationStatus> status = read_status(
+        connection_, wording_, destination, held == held_.end() ? nullptr : held->second.get()
+    );
+    if (!status) return status;
     const Result<Rows> free = connection_.run(
         "select pg_try_advisory_xact_lock($1)",
         Parameters().add(wording_.presence(destination.name))
     );
     if (!free) return free.error();
-    status.relay_running = !free->boolean(0, 0);
+    status->relay_running = !free->boolean(0, 0);
     return status;
 }
 

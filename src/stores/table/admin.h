@@ -11,9 +11,13 @@ namespace outrider::table {
 // nothing to migrate, to pause or to forget.
 class TableAdmin final : public StoreAdmin {
 public:
+    // What relays of this process hold back, by the name of their destination.
+    using HeldRows = std::map<std::string, std::shared_ptr<Held>>;
+
     [[nodiscard]] static Result<std::unique_ptr<StoreAdmin>> open(
         const TablePlace& place,
-        std::vector<Destination> destinations
+        std::vector<Destination> destinations,
+        HeldRows held
     );
 
     [[nodiscard]] Result<SchemaVersion> schema_version() override;
@@ -54,11 +58,13 @@ private:
     TableAdmin(
         postgres::Connection connection,
         Wording wording,
-        std::vector<Destination> destinations
+        std::vector<Destination> destinations,
+        HeldRows held
     )
         : connection_(std::move(connection)),
           wording_(std::move(wording)),
-          destinations_(std::move(destinations)) {}
+          destinations_(std::move(destinations)),
+          held_(std::move(held)) {}
 
     [[nodiscard]] Result<void> add_odd_rows(std::vector<Finding>& findings);
     [[nodiscard]] Result<DestinationStatus> status(const Destination& destination);
@@ -80,6 +86,7 @@ private:
     postgres::Connection connection_;
     const Wording wording_;
     const std::vector<Destination> destinations_;
+    const HeldRows held_;
     SystemClock clock_;
     MonoTime clean_up_at_;  // not before: the last look found little
 };

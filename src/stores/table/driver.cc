@@ -83,7 +83,10 @@ Result<std::unique_ptr<StoreAdmin>> TableDriver::open_admin(IfMissing /*if_missi
         const std::lock_guard lock(mutex_);
         destinations = destinations_;
     }
-    return TableAdmin::open(place_, std::move(destinations));  // may wait for the server
+    TableAdmin::HeldRows held;
+    for (const Destination& one : destinations) held.emplace(one.name, this->held(one.name));
+    // May wait for the server.
+    return TableAdmin::open(place_, std::move(destinations), std::move(held));
 }
 
 std::unique_ptr<Waker> TableDriver::make_waker(Observer& /*observer*/) {
