@@ -47,11 +47,15 @@ std::optional<Duration> parse_timeout(const std::string& text) {
     throw Stop(kUsage, "--timeout: expected a duration such as 30s, not '" + text + "'");
 }
 
+void warn_of(const std::vector<std::string>& remarks, Log& log) {
+    for (const std::string& remark : remarks) log.warn(remark);
+}
+
 Result<SchemaVersion> migrate_first(StoreAdmin& admin, Log& log) {
     Result<SchemaVersion> version = admin.migrate();
     if (!version) return version;
     log.info("migrated", {{"version", version->installed}});
-    for (const std::string& remark : version->remarks) log.warn(remark);
+    warn_of(version->remarks, log);
     return version;
 }
 
@@ -68,6 +72,7 @@ Result<std::unique_ptr<StoreAdmin>> open_ready(
     Result<SchemaVersion> version =
         arguments.migrate ? migrate_first(**admin, log) : (*admin)->schema_version();
     if (!version && version.error().remedy == Remedy::wait) return version.error();
+    if (version && !arguments.migrate) warn_of(version->remarks, log);
     require_schema(value_of(std::move(version)));
     return admin;
 }

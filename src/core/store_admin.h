@@ -91,7 +91,8 @@ struct SchemaVersion {
     int installed = 0;  // 0: none
     int newest = 0;     // known to this build
 
-    // What migrate() was not allowed to do and somebody else has to; whole sentences.
+    // What migrate() was not allowed to do and somebody else has to; whole sentences. Of a version
+    // that was only asked for: what a relay should say when it starts.
     std::vector<std::string> remarks = {};
 };
 

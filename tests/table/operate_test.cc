@@ -295,6 +295,33 @@ TEST(TableAdvice, TheIndexOfAPartitionedTableCanBeMade) {
     }
 }
 
+TEST(TableAdvice, AnIdThatNeedNotBeUniqueIsFoundAndSaidAtStart) {
+    const std::string columns =
+        "create table outbox_events (tenant int, id bigint not null, event_type text, aggregate_id "
+        "text, payload text, status text default 'PENDING', created_at timestamp";
+    const std::string by_tenant = "; create table part_0 partition of outbox_events default";
+    const std::vector<std::pair<std::string, Gravity>> tables = {
+        {", primary key (tenant, id))", Gravity::warning},
+        {"); create unique index on outbox_events (id) where tenant = 1", Gravity::warning},
+        {") partition by list (tenant)" + by_tenant, Gravity::hint}};
+    for (const auto& [rest, gravity] : tables) {
+        Schema schema = schemas().at(1);
+        schema.definition = columns + rest;
+        const Outbox outbox(schema);
+        const auto admin = outbox.admin(eager());
+        ASSERT_EQ(admin->schema_version()->remarks.size(), 1U) << rest;
+        const std::vector<Finding> findings = *admin->examine();
+        const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& one) {
+            return one.what.find("no unique index is on") == 0;
+        });
+        ASSERT_NE(found, findings.end()) << rest;
+        EXPECT_EQ(found->gravity, gravity) << rest;
+        if (gravity == Gravity::hint) continue;
+        outbox.session.run("create unique index on outbox_events (id)");
+        EXPECT_TRUE(admin->schema_version()->remarks.empty()) << rest;
+    }
+}
+
 // The order of a turn's statements, as the server saw them.
 TEST_P(TableOperate, TheServerSeesBeginBeforeTheClaimAndCommitAfterTheSettle) {
     static PostgresServer server("log_statement = all\nlog_line_prefix = '<%p> '\n");

@@ -64,6 +64,10 @@ DeadLetter read_dead(const Destination& destination, const Rows& rows, int row, 
     return letter;
 }
 
+std::string remark_of(const Advice& advice) {
+    return advice.text + (advice.statement.empty() ? "" : ": " + advice.statement + ";");
+}
+
 Error impossible(std::string_view what) {
     return {
         Remedy::correct,
@@ -93,17 +97,18 @@ Result<std::unique_ptr<StoreAdmin>> TableAdmin::open(
 
 // The table is the application's: whatever it is, there is nothing newer that we would know of.
 Result<SchemaVersion> TableAdmin::schema_version() {
-    return SchemaVersion{1, 1, {}};
+    const Result<std::optional<Advice>> on_id = advise_on_id(connection_, wording_);
+    if (!on_id) return on_id.error();
+    SchemaVersion version{1, 1, {}};
+    if (*on_id) version.remarks.push_back(remark_of(**on_id));
+    return version;
 }
 
 Result<SchemaVersion> TableAdmin::migrate() {
     const Result<std::vector<Advice>> advice = advise(connection_, wording_);
     if (!advice) return advice.error();
     SchemaVersion version{1, 1, {}};
-    for (const Advice& one : *advice) {
-        const std::string statement = one.statement.empty() ? "" : ": " + one.statement + ";";
-        version.remarks.push_back(one.text + statement);
-    }
+    for (const Advice& one : *advice) version.remarks.push_back(remark_of(one));
     return version;
 }
 
@@ -240,11 +245,11 @@ Result<std::optional<std::uint64_t>> TableAdmin::replay(
 }
 
 Result<std::vector<Finding>> TableAdmin::examine() {
-    const Result<SchemaVersion> version = migrate();
-    if (!version) return version.error();
+    const Result<std::vector<Advice>> advice = advise(connection_, wording_);
+    if (!advice) return advice.error();
     std::vector<Finding> findings;
-    for (const std::string& remark : version->remarks) {
-        findings.push_back({Gravity::hint, "table", remark, "see docs/existing-tables.md"});
+    for (const Advice& one : *advice) {
+        findings.push_back({one.gravity, "table", remark_of(one), "see docs/existing-tables.md"});
     }
     if (Result<void> added = add_odd_rows(findings); !added) return added.error();
     return findings;

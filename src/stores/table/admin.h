@@ -20,6 +20,7 @@ public:
         HeldRows held
     );
 
+    // Remarks on ids that need not be unique, and on nothing else.
     [[nodiscard]] Result<SchemaVersion> schema_version() override;
 
     // Changes nothing; remarks on what the table lacks and what such a table cannot give.

@@ -56,7 +56,34 @@ Result<void> add_about_zone(
     return {};
 }
 
+// A partitioned table has such an index only where it is partitioned by the id, so nobody is urged.
+Advice about_id(const Wording& wording) {
+    const std::string id = quote_name(wording.layout().id);
+    const bool partitioned = wording.facts().partitioned;
+    return {
+        "no unique index is on the column " + id +
+            " (store.table.id) alone: rows with the same id go out as one message, under one "
+            "message id, so that a consumer drops all but the first, and dead letters with it are "
+            "replayed and discarded together",
+        partitioned ? ""
+                    : "create unique index concurrently on " + wording.table() + " (" + id + ")",
+        partitioned ? Gravity::hint : Gravity::warning};
+}
+
 }  // namespace
+
+Result<std::optional<Advice>> advise_on_id(
+    const postgres::Connection& connection,
+    const Wording& wording
+) {
+    const Result<Rows> found = connection.run(
+        std::string(sql::find_unique),
+        Parameters().add(wording.facts().oid).add(std::string_view(wording.layout().id))
+    );
+    if (!found) return found.error();
+    if (found->boolean(0, 0)) return std::optional<Advice>();
+    return std::optional(about_id(wording));
+}
 
 Result<std::vector<Advice>> advise(const postgres::Connection& connection, const Wording& wording) {
     const Layout& layout = wording.layout();
@@ -77,6 +104,9 @@ Result<std::vector<Advice>> advise(const postgres::Connection& connection, const
              index_statement(wording)}
         );
     }
+    const Result<std::optional<Advice>> on_id = advise_on_id(connection, wording);
+    if (!on_id) return on_id.error();
+    if (*on_id) all.push_back(**on_id);
     all.push_back(about_order(layout));
     if (!layout.key.empty()) {
         all.push_back(

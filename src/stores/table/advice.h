@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/finding.h"
 #include "stores/table/wording.h"
 
 namespace outrider::table {
@@ -15,9 +17,17 @@ namespace outrider::table {
 struct Advice {
     std::string text;
     std::string statement;  // that mends it; empty: nothing can, within this layout
+    Gravity gravity = Gravity::hint;
 };
 
-// An index that is missing, and, plainly, what such a table cannot give. `connection` is read from.
+// Where no index makes sure that an id is that of one row. Nothing: one does.
+[[nodiscard]] Result<std::optional<Advice>> advise_on_id(
+    const postgres::Connection& connection,
+    const Wording& wording
+);
+
+// That, an index that is missing, and, plainly, what such a table cannot give. `connection` is read
+// from.
 [[nodiscard]] Result<std::vector<Advice>> advise(
     const postgres::Connection& connection,
     const Wording& wording
