@@ -26,7 +26,8 @@ struct ImportWishes {
 // every later row, inserted or made pending by an update, in one transaction that keeps writers and
 // relays of the table out while it lasts: a team changes over without stopping, and without a
 // message lost or sent twice. The rows are settled in the table as if they had been delivered. The
-// log is created if it is missing.
+// log is created if it is missing. A later row that the log does not take fails its writer's own
+// statement, since nobody would deliver it from the table.
 //
 // `rules`: by whose attempt limit a row is dead, and what order is expected. May be repeated.
 // Remedy::wait: the table was in use for too long. Remedy::correct: see ImportWishes.
