@@ -253,6 +253,35 @@ TEST(TableFacts, WhoMayDeleteButNotLockIsRefusedAtStart) {
     EXPECT_EQ(outbox.pending(), 0);
 }
 
+// PostgreSQL knows no LIKE under a collation that takes two spellings for one.
+TEST(TableTopics, AreMatchedLetterByLetterWhateverTheirCollation) {
+    Outbox outbox(schemas().at(5));
+    outbox.session.run(
+        "drop collation if exists any_case; create collation any_case (provider = icu, locale = "
+        "'und-u-ks-level2', deterministic = false); alter table openoutbox_events alter event_type "
+        "type text collate any_case"
+    );
+    outbox.write(1, "a", "orders.placed");
+    outbox.write(2, "b", "Orders.Placed");
+    Destination destination = eager();
+    destination.topics = {"orders.*"};
+    const auto store = outbox.open(destination);
+    finish(*store, claim(*store));
+    EXPECT_EQ(outbox.value("status", 1), "DELIVERED");
+    EXPECT_EQ(outbox.value("status", 2), "PENDING");
+    const auto admin = outbox.admin(destination);
+    const Result<Backlog> backlog = admin->backlog({});
+    ASSERT_TRUE(backlog) << backlog.error().text;
+    EXPECT_EQ(backlog->destinations.at(0).pending, 0U);
+    DeadFilter filter;
+    filter.topic = "orders.*";
+    EXPECT_TRUE(admin->dead_letters(filter));
+    EXPECT_TRUE(admin->replay_dead(filter));
+    EXPECT_TRUE(admin->discard_dead(filter));
+    outbox.session.run("drop table openoutbox_events; drop collation any_case");
+    EXPECT_EQ(postgres::remedy_of("0A000"), Remedy::correct) << "time alone mends nothing";
+}
+
 TEST(TableFacts, AnIdThatMayBeNullIsRefusedAtStart) {
     Outbox outbox(schemas().at(0));
     outbox.session.run("alter table outbox_messages drop constraint outbox_messages_pkey");

@@ -26,6 +26,7 @@ constexpr std::array kClasses = {
     Class{"3D000", Remedy::correct},  // no such database
     Class{"28", Remedy::correct},     // wrong password
     Class{"55000", Remedy::correct},  // not in the state for that: no replica identity
+    Class{"0A", Remedy::correct},     // the server cannot do that
     Class{"42", Remedy::correct},     // no such table, no such column
     Class{"22", Remedy::correct},     // bad value
     Class{"23", Remedy::correct},     // a constraint says no

@@ -274,13 +274,15 @@ std::string Wording::buried(const Destination& destination) const {
     return "((" + joined(ways, " or ") + ") and not coalesce(" + done() + ", false))";
 }
 
+// Letter by letter, as patterns are everywhere else: a collation that takes two spellings for one
+// knows no LIKE.
 std::string Wording::wanted(const Destination& destination) const {
     const std::vector<std::string>& topics = destination.topics;
     if (std::find(topics.begin(), topics.end(), "*") != topics.end()) return "true";
     std::vector<std::string> ways;
     for (const std::string& topic : topics) {
         ways.push_back(
-            "coalesce(" + text(layout_.topic) + " like " +
+            "coalesce(" + text(layout_.topic) + " collate \"C\" like " +
             quote_text(postgres::like_pattern(topic)) + ", false)"
         );
     }

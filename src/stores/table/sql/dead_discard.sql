@@ -1,5 +1,5 @@
 -- Gone for good. Parameters as in dead_list.sql.
 delete from {table} t where {id} = any (array(
     select {id} from {table} t where {buried} and {wanted} and ($1::text is null or {message_id} = $1::text::uuid)
-    and ($2::text is null or {key} = $2) and ($3::text is null or {topic} like $3)
+    and ($2::text is null or {key} = $2) and ($3::text is null or {topic} collate "C" like $3)
     order by {order} limit $4 for update)) and {buried} and {wanted}
