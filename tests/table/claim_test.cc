@@ -253,6 +253,31 @@ TEST(TableFacts, WhoMayDeleteButNotLockIsRefusedAtStart) {
     EXPECT_EQ(outbox.pending(), 0);
 }
 
+// Whoever changes the table holds all of it, perhaps for long, and a relay must be able to stop.
+TEST(TableLock, ATableInOtherHandsIsNotWaitedForLong) {
+    Outbox outbox(schemas().at(1));
+    for (int n = 1; n <= 2; ++n) outbox.write(n);
+    const auto store = outbox.open(eager());
+    Batch batch = claim(*store, 1);
+    Settlement again;
+    again.fate = Fate::again;
+    again.attempts = 1;
+    again.due_at = batch.now + std::chrono::hours(1);
+    ASSERT_TRUE(store->settle(std::move(batch), std::vector{again}));
+    outbox.session.run("begin; lock table outbox_events in access exclusive mode");
+    SystemClock clock;
+    const MonoTime start = clock.now();
+    for (const char* what : {"the claim", "the review of the row that waits, then"}) {
+        const Result<Batch> refused = store->claim({10, 1U << 20U});
+        ASSERT_FALSE(refused) << what;
+        EXPECT_EQ(refused.error().remedy, Remedy::wait) << what << ": " << refused.error().text;
+    }
+    EXPECT_LT(clock.now() - start, std::chrono::seconds(20)) << "publish_deadline is 30 s";
+    outbox.session.run("rollback");
+    finish(*store, claim(*store));
+    EXPECT_EQ(outbox.pending(), 1);
+}
+
 // PostgreSQL knows no LIKE under a collation that takes two spellings for one.
 TEST(TableTopics, AreMatchedLetterByLetterWhateverTheirCollation) {
     Outbox outbox(schemas().at(5));

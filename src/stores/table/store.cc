@@ -21,6 +21,10 @@ using postgres::Rows;
 // its rows are freed by the server this much later.
 constexpr Duration kFreezeMargin = std::chrono::seconds(5);
 
+// Who changes the table may lock all of it for long. A relay that waits for that does not hear that
+// it should stop, so it asks again instead.
+constexpr Duration kLockPatience = std::chrono::seconds(2);
+
 // Keys that are stuck are passed over and the look goes on behind them, at most this often a turn.
 constexpr int kLooksMax = 16;
 
@@ -167,12 +171,20 @@ void TableStore::roll_back() {
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
 }
 
+Result<Rows> TableStore::look_up(const std::vector<std::string>& ids) {
+    add_begin();
+    pipeline_.add("review", statements_.review, Parameters().add(std::string_view(array_of(ids))));
+    Result<std::vector<Rows>> results = pipeline_.finish();
+    roll_back();
+    if (!results) return results.error();
+    return std::move(results->back());
+}
+
 Result<void> TableStore::review() {
     const MonoTime start = clock_.now();
     const std::vector<std::string> ids = held_->to_review(start);
     if (ids.empty()) return {};
-    const Result<Rows> rows =
-        connection_.run(statements_.review, Parameters().add(std::string_view(array_of(ids))));
+    const Result<Rows> rows = look_up(ids);
     if (!rows) return rows.error();
     const MonoTime now = clock_.now();
     std::set<std::string_view> there;
@@ -201,6 +213,7 @@ void TableStore::add_begin() {
         Parameters()
             .add(std::string_view(millis(destination_.publish_deadline + kFreezeMargin)))
             .add(std::string_view(durable_ ? "on" : "off"))
+            .add(std::string_view(millis(kLockPatience)))
     );
     turn_open_ = true;
 }

@@ -81,6 +81,9 @@ private:
 
     [[nodiscard]] Result<void> announce();
     [[nodiscard]] Result<void> review();
+
+    // The answer of review.sql, in a transaction of its own for its settings.
+    [[nodiscard]] Result<postgres::Rows> look_up(const std::vector<std::string>& ids);
     void add_begin();
     [[nodiscard]] Result<Batch> finish(Look& look);
     [[nodiscard]] Result<void> look(Look& look);
