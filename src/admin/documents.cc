@@ -31,6 +31,11 @@ Json age_json(const std::optional<Duration>& age) {
     return rounded(std::chrono::duration<double>(*age).count());
 }
 
+Json moment_or_null(const std::optional<WallTime>& moment) {
+    if (!moment) return nullptr;
+    return to_iso(*moment);
+}
+
 Json status_json(const DestinationStatus& status) {
     return {
         {"name", status.name},
@@ -59,8 +64,8 @@ Json letter_json(const DeadLetter& letter) {
         {"type", text_or_null(letter.type)},
         {"attempts", letter.attempts},
         {"error", letter.error},
-        {"occurred_at", to_iso(letter.occurred_at)},
-        {"died_at", to_iso(letter.died_at)},
+        {"occurred_at", moment_or_null(letter.occurred_at)},
+        {"died_at", moment_or_null(letter.died_at)},
         {"holds_key", letter.holds_key},
     };
 }

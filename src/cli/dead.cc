@@ -56,6 +56,11 @@ std::vector<DeadFilter> filters_of(const DeadArguments& arguments) {
     return filters;
 }
 
+// A table that is not ours may not say.
+std::string moment_of(const std::optional<WallTime>& moment) {
+    return moment ? to_iso(*moment) : "-";
+}
+
 Row row_of(const DeadLetter& letter) {
     return {
         letter.id.to_string(),
@@ -63,7 +68,7 @@ Row row_of(const DeadLetter& letter) {
         printable(letter.topic),
         letter.key.empty() ? "-" : printable(letter.key),
         std::to_string(letter.attempts),
-        to_iso(letter.died_at),
+        moment_of(letter.died_at),
         printable(letter.error)};
 }
 
@@ -74,8 +79,8 @@ std::string describe(const DeadLetter& letter) {
         {"key", printable(letter.key)},
         {"type", printable(letter.type)},
         {"content type", printable(letter.content_type)},
-        {"occurred at", to_iso(letter.occurred_at)},
-        {"died at", to_iso(letter.died_at)},
+        {"occurred at", moment_of(letter.occurred_at)},
+        {"died at", moment_of(letter.died_at)},
         {"attempts", std::to_string(letter.attempts)},
         {"error", printable(letter.error)},
         {"holds its key", letter.holds_key ? "yes" : "no"},

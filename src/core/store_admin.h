@@ -55,10 +55,10 @@ struct DeadLetter {
     std::string content_type;
     std::string payload;  // empty in listings
     std::vector<Header> headers;
-    WallTime occurred_at;
+    std::optional<WallTime> occurred_at;  // both: null where a table does not say
     std::uint32_t attempts = 0;
     std::string error;
-    WallTime died_at;
+    std::optional<WallTime> died_at;
     bool holds_key = false;
 };
 

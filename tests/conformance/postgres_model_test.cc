@@ -142,7 +142,7 @@ private:
         for (const DeadLetter& letter : *letters) {
             text += letter.id.to_string() + " " + letter.topic + "/" + letter.key + " " +
                     std::to_string(letter.attempts) + (letter.holds_key ? " holds " : " ") +
-                    letter.error + " " + to_iso(letter.died_at) + "\n";
+                    letter.error + " " + to_iso(letter.died_at.value()) + "\n";
         }
         return text;
     }

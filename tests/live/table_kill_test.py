@@ -176,6 +176,17 @@ class TableKill(unittest.TestCase):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("existing table", wrong.stderr)
 
+    def test_a_dead_row_has_no_time_of_death(self):
+        schema = SCHEMAS[5]
+        outbox = self.outbox(schema)
+        self.server.query(schema.insert(TableWriter(outbox, 1).next_id(), "a", "{}"))
+        self.server.query(f"update {schema.table} set status = 'DEAD', attempts = 7")
+        letter = json.loads(run("dead", "list", "--json", "--config", outbox.config).stdout)[0]
+        self.assertIsNone(letter["died_at"])
+        self.assertIsNotNone(letter["occurred_at"])
+        listed = run("dead", "list", "--config", outbox.config).stdout.split("\n")[1].split()
+        self.assertEqual(listed[4:6], ["7", "-"], "attempts, and no time")
+
     def test_a_drain_ends_where_rows_only_wait(self):
         """Refused where no column says so; not due; behind a dead row that holds its key."""
         large = ["--set", "destination.orders.payload_bytes_max=1000"]

@@ -57,6 +57,8 @@ TEST_P(TableOperate, DeadRowsAreLeftCountedListedAndReplayed) {
     if (!GetParam().error.empty()) {
         EXPECT_EQ(letters[0].error, "never");
     }
+    EXPECT_FALSE(letters[0].died_at) << "no table says when";
+    EXPECT_TRUE(letters[0].occurred_at);
     const std::vector<DeadLetter> shown = *admin->dead_letter(letters[0].id);
     ASSERT_EQ(shown.size(), 1U);
     EXPECT_EQ(number_in(shown[0].payload), 1);

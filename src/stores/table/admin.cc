@@ -56,7 +56,6 @@ DeadLetter read_dead(const Destination& destination, const Rows& rows, int row, 
     if (!rows.is_null(row, kDeadOccurred)) {
         letter.occurred_at = from_server_time(rows.integer(row, kDeadOccurred));
     }
-    letter.died_at = letter.occurred_at;  // the table does not say
     letter.attempts = static_cast<std::uint32_t>(rows.integer(row, kDeadAttempts));
     letter.error = rows.bytes(row, kDeadError);
     letter.holds_key = destination.after_death == AfterDeath::hold && blocks(destination);
