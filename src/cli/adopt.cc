@@ -7,6 +7,7 @@ namespace outrider::cli {
 namespace {
 
 std::string describe(const Adoption& adoption) {
+    if (!adoption.has_log) return "there is nothing to adopt: an existing table has no log";
     std::string text = "the log belongs here already";
     if (adoption.was_foreign) {
         text = "adopted; " + std::to_string(adoption.carried_over) +

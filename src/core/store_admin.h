@@ -27,7 +27,7 @@ struct DestinationStatus {
     std::uint64_t blocked_keys = 0;  // keys that have a parked or holding dead message
     std::uint64_t dead = 0;
     std::uint64_t delivered = 0;  // since the destination exists
-    double rate = 0;              // deliveries a second, lately
+    double rate = 0;  // deliveries a second, lately
     bool paused = false;
     bool relay_running = false;  // somebody serves it right now
     CircuitState circuit = CircuitState::closed;
@@ -82,6 +82,7 @@ struct ReplayFilter {
 
 // What adopt() found and did.
 struct Adoption {
+    bool has_log = true;  // false: an existing table, which is at home wherever it is
     bool was_foreign = false;
     std::uint64_t carried_over = 0;  // messages that wait now, as no destination had handled them
     bool follows_promotions = false;

@@ -172,6 +172,7 @@ class TableKill(unittest.TestCase):
         wrong = run("relay", "--set", "store.table.preset=efcor", "--config", outbox.config, check=False)
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("efcore", wrong.stderr)
+        self.assertIn("there is nothing to adopt", run("adopt", "--yes", "--config", outbox.config).stdout)
         wrong = run("destination", "pause", "orders", "--config", outbox.config, check=False)
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("existing table", wrong.stderr)

@@ -42,7 +42,9 @@ public:
     // What migrate() remarks, and rows whose status means nothing to us; reads the whole table.
     [[nodiscard]] Result<std::vector<Finding>> examine() override;
     [[nodiscard]] Result<Adoption> adopt(std::optional<bool> /*follow_promotions*/) override {
-        return Adoption{};
+        Adoption nothing;
+        nothing.has_log = false;
+        return nothing;
     }
     [[nodiscard]] Result<bool> set_paused(std::string_view destination, bool paused) override;
     [[nodiscard]] Result<bool> forget(std::string_view destination) override;
