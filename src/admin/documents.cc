@@ -46,6 +46,7 @@ Json status_json(const DestinationStatus& status) {
         {"parked_reason", text_or_null(status.parked_reason)},
         {"blocked_keys", status.blocked_keys},
         {"dead", status.dead},
+        {"count_max", status.count_max == 0 ? Json() : Json(status.count_max)},
         {"delivered", status.delivered},
         {"rate", rounded(status.rate)},
         {"circuit", to_string(status.circuit)},

@@ -30,13 +30,19 @@ std::string relay_of(const DestinationStatus& status) {
     return status.relay_running ? "running" : "none";
 }
 
+// 100000+ where counting ended.
+std::string count_of(const DestinationStatus& status, std::uint64_t count) {
+    const bool is_cut = status.count_max != 0 && count >= status.count_max;
+    return std::to_string(count) + (is_cut ? "+" : "");
+}
+
 Row row_of(const DestinationStatus& status) {
     return {
         printable(status.name),
-        std::to_string(status.pending),
+        count_of(status, status.pending),
         age_of(status),
-        std::to_string(status.parked),
-        std::to_string(status.dead),
+        count_of(status, status.parked),
+        count_of(status, status.dead),
         tenths(status.rate),
         std::string(to_string(status.circuit)),
         relay_of(status)};

@@ -27,6 +27,10 @@ struct DestinationStatus {
     std::uint64_t blocked_keys = 0;  // keys that have a parked or holding dead message
     std::uint64_t dead = 0;
     std::uint64_t delivered = 0;  // since the destination exists
+
+    // Counting what is pending, parked or dead ended here: who has so many has at least so many. 0:
+    // all were counted.
+    std::uint64_t count_max = 0;
     double rate = 0;  // deliveries a second, lately
     bool paused = false;
     bool relay_running = false;  // somebody serves it right now

@@ -188,6 +188,16 @@ class TableKill(unittest.TestCase):
         listed = run("dead", "list", "--config", outbox.config).stdout.split("\n")[1].split()
         self.assertEqual(listed[4:6], ["7", "-"], "attempts, and no time")
 
+    def test_a_count_that_was_cut_is_shown_as_such(self):
+        outbox = self.outbox(SCHEMAS[1])
+        self.server.query("insert into outbox_events select i, 'orders.placed', i, '{}', 'PENDING', now() "
+                          "from generate_series(1, 100001) i")
+        self.assertIn(" 100000+ ", run("status", "--config", outbox.config).stdout)
+        status = json.loads(run("status", "--json", "--config", outbox.config).stdout)["destinations"][0]
+        self.assertEqual((status["pending"], status["count_max"]), (100000, 100000))
+        self.server.query("delete from outbox_events where id::int > 99999")
+        self.assertIn(" 99999 ", run("status", "--config", outbox.config).stdout)
+
     def test_a_drain_ends_where_rows_only_wait(self):
         """Refused where no column says so; not due; behind a dead row that holds its key."""
         large = ["--set", "destination.orders.payload_bytes_max=1000"]

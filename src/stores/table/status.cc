@@ -82,6 +82,7 @@ Result<DestinationStatus> read_status(
     status.pending = count(kPending);
     status.parked = count(kParked);
     status.dead = count(kDead);
+    status.count_max = static_cast<std::uint64_t>(kCountMax);
     status.held_back = count(kHeldBack);
     if (!counted->is_null(0, kAge)) {
         const auto seconds = std::bit_cast<double>(counted->integer(0, kAge));
