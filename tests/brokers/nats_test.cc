@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "brokers/nats/subject.h"
 #include "brokers/nats_fixture.h"
 #include "brokers/support/certificates.h"
 #include "brokers/support/complaints.h"
@@ -148,6 +149,34 @@ TEST_F(Nats, CarriesAnyTopicInASubject) {
     const auto found = read();
     ASSERT_EQ(found.size(), 1U);
     EXPECT_STREQ(natsMsg_GetSubject(found[0].get()), "shop.a%20b%2Ac%3Ed%25e%09ü");
+}
+
+// A topic deleted the stream, with the rights of the relay.
+TEST_F(Nats, TakesNoTopicForAnOrder) {
+    expect_all(publish(*open_shop(), one()));
+    NatsClient(nats_server().url()).add_stream("KV_b", "$KV.b.>");
+    Messages messages;
+    messages.add("$JS.API.STREAM.DELETE.SHOP", "", "");
+    messages.add("$SYS.REQ.SERVER.PING", "", "");
+    messages.add("_INBOX.x", "", "");
+    messages.add("$KV.b.key", "", "value");
+    const std::vector<Answer> answers = publish(*open(nats_server().url()), messages);
+    for (const std::size_t place : {0U, 1U, 2U}) {
+        EXPECT_EQ(answers[place].verdict, Verdict::unacceptable) << answers[place].reason;
+        EXPECT_NE(answers[place].reason.find("order"), std::string::npos);
+    }
+    EXPECT_EQ(answers[3].verdict, Verdict::acknowledged) << answers[3].reason;
+    EXPECT_EQ(read().size(), 1U);
+}
+
+TEST(NatsSubject, KnowsAnOrder) {
+    EXPECT_TRUE(nats::is_order("$JS.ACK.x", ""));
+    EXPECT_TRUE(nats::is_order("JS.lent.API.STREAM.DELETE.x", "JS.lent.API"));
+    EXPECT_FALSE(nats::is_order("JS.lent.API.STREAM.DELETE.x", ""));
+    EXPECT_FALSE(nats::is_order("JS.lent.APIs", "JS.lent.API"));
+    EXPECT_FALSE(nats::is_order("$JSON.a", "$JS.API"));
+    EXPECT_FALSE(nats::is_order(".a", ""));
+    EXPECT_FALSE(nats::is_order("$O.bucket.C.x", "$JS.API"));
 }
 
 // On a longer line the server hangs up.
@@ -403,6 +432,7 @@ TEST(NatsUrl, SaysWhatItCannotDo) {
          {"nats://a?tls_cert=x", "belong together"},
          {"nats://a?tls_ca=x", "natss:"},
          {"nats://a?target=x.>", "wildcard"},
+         {"nats://a?target=$JS.{topic}", "orders"},
          {"nats://a?ack_wait=0s", "longer"},
          {"nats://a?api=x.>", "wildcard"},
          {"http://a", "nats:"},

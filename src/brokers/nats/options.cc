@@ -36,6 +36,10 @@ Result<void> check(const NatsOptions& options) {
     }
     const Result<wire::Target> target = nats::parse_target(options.wire.target);
     if (!target) return target.error();
+    if (nats::is_order(options.wire.target, options.api)) {
+        return Error{
+            Remedy::correct, "the target of a nats: URL gives orders to the server ($JS., $SYS.)"};
+    }
     return {};
 }
 

@@ -55,6 +55,13 @@ std::string_view flaw_of(std::string_view subject, std::string_view reply) {
     return has_gap ? "the subject has an empty token between its dots" : std::string_view();
 }
 
+bool is_order(std::string_view subject, std::string_view api) {
+    const auto begins = [&](std::string_view prefix) { return subject.starts_with(prefix); };
+    // $KV. and $O. are not among them: buckets of keys and objects are streams like others.
+    if (begins("$JS.") || begins("$SYS.") || begins("_INBOX.")) return true;
+    return !api.empty() && begins(std::string(api) + ".");
+}
+
 std::string flaw_of(const HeaderView& header) {
     const auto breaks_name = [](char c) { return is_control(c) || c == ' ' || c == ':'; };
     if (header.name.empty() || std::any_of(header.name.begin(), header.name.end(), breaks_name)) {

@@ -18,11 +18,7 @@ const std::string& Writer::subject_of(const Envelope& envelope) {
 
 Message Writer::write(const Envelope& envelope, const Terms& terms, Answer& flaw) {
     const std::string& subject = subject_of(envelope);
-    if (const std::string_view wrong = flaw_of(subject, terms.reply); !wrong.empty()) {
-        // An operator can mend it with another target.
-        flaw = {Verdict::refused, std::string(wrong)};
-        return nullptr;
-    }
+    if (!is_fit(subject, terms, flaw)) return nullptr;
     encoded_ = encoder_.encode(envelope);
     natsMsg* made = nullptr;
     const natsStatus status = natsMsg_Create(
@@ -40,6 +36,21 @@ Message Writer::write(const Envelope& envelope, const Terms& terms, Answer& flaw
     if (!add_headers(made, flaw)) return nullptr;
     if (terms.deduplicate && !add(made, "Nats-Msg-Id", envelope.id.to_string())) return nullptr;
     return message;
+}
+
+bool Writer::is_fit(const std::string& subject, const Terms& terms, Answer& flaw) const {
+    // Whoever writes a topic or a key may not say STREAM.DELETE with the rights of the relay.
+    if (is_order(subject, options_.api)) {
+        flaw = {
+            Verdict::unacceptable,
+            "the subject " + subject + " is an order to the server, which only the relay gives"};
+        return false;
+    }
+    const std::string_view wrong = flaw_of(subject, terms.reply);
+    if (wrong.empty()) return true;
+    // An operator can mend it with another target.
+    flaw = {Verdict::refused, std::string(wrong)};
+    return false;
 }
 
 bool Writer::add_headers(natsMsg* message, Answer& flaw) {

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] Message write(const Envelope& envelope, const Terms& terms, Answer& flaw);
 
 private:
+    [[nodiscard]] bool is_fit(const std::string& subject, const Terms& terms, Answer& flaw) const;
     [[nodiscard]] bool add_headers(natsMsg* message, Answer& flaw);
     [[nodiscard]] bool add_content_type(natsMsg* message);
     [[nodiscard]] bool add(natsMsg* message, std::string_view name, std::string_view value);
