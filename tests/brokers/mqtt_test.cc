@@ -160,6 +160,28 @@ TEST(Mqtt, RetainsOnRequest) {
     EXPECT_EQ(reader.wait_for(1)[0].payload, "last");
 }
 
+// It took them, and nobody would ever have seen one.
+TEST(Mqtt, TakesAServerThatRetainsNothingForAnOutage) {
+    const MosquittoServer server("allow_anonymous true\nretain_available false");
+    expect_outage(publish(*open(server.url() + "?retain=true"), one()), "retain_available");
+    EXPECT_FALSE(open(server.url() + "?retain=true")->ping(in(seconds(20))));
+    EXPECT_TRUE(open(server.url())->ping(in(seconds(20))));
+}
+
+// To MQTT it is the order to delete what the topic had.
+TEST(Mqtt, RefusesAnEmptyRetainedMessageThatNobodyHears) {
+    const MosquittoServer server;
+    const auto broker = open(server.url() + "?retain=true");
+    const std::vector<Answer> answers = publish(*broker, one(""));
+    EXPECT_EQ(answers[0].verdict, Verdict::refused);
+    EXPECT_NE(answers[0].reason.find("subscribers"), std::string::npos) << answers[0].reason;
+    // A CloudEvent is not empty, whatever it is about.
+    const std::string structured = "?retain=true&format=cloudevents-structured";
+    expect_all(publish(*open(server.url() + structured), one("")));
+    const MosquittoSub reader(server);
+    expect_all(publish(*broker, one("")));
+}
+
 TEST(Mqtt, CarriesAnyTopic) {
     const MosquittoSub reader(mosquitto_server(), "a/#");
     Messages messages;

@@ -111,7 +111,17 @@ Result<void> Connection::connect(const wire::Endpoint& endpoint, Deadline deadli
         }
         if (Result<void> moved = pump(deadline); !moved) return moved;
     }
-    return {};
+    return check_server();
+}
+
+// The library would take the mark off without a word, and the server say that nobody has
+// subscribed, as it does of what it keeps.
+Result<void> Connection::check_server() const {
+    if (retains_ || !options_.retain) return {};
+    return Error{
+        Remedy::correct,
+        "retain=true, but this server keeps no retained messages: let it (mosquitto: "
+        "retain_available true), or take retain=true off the URL"};
 }
 
 bool Connection::is_stale() const {
@@ -196,6 +206,9 @@ void Connection::on_connect(
     std::uint16_t window = kReceiveDefault;
     mosquitto_property_read_int16(properties, MQTT_PROP_RECEIVE_MAXIMUM, &window, false);
     connection.window_ = std::clamp<std::size_t>(window, 1, kWindowMax);
+    std::uint8_t retains = 1;  // of a server that says nothing
+    mosquitto_property_read_byte(properties, MQTT_PROP_RETAIN_AVAILABLE, &retains, false);
+    connection.retains_ = retains != 0;
 }
 
 // Codes from 128 on are the server's own, smaller ones those of the library.

@@ -32,7 +32,8 @@ public:
         std::string text;  // what the server said about it; may be empty
     };
 
-    // Tries every server, all of them within the deadline.
+    // Tries every server, all of them within the deadline. One that keeps no retained messages is
+    // refused where they are asked for.
     [[nodiscard]] static Result<std::unique_ptr<Connection>> open(
         const MqttOptions& options,
         Deadline deadline
@@ -69,6 +70,7 @@ public:
 private:
     [[nodiscard]] Result<void> connect(const wire::Endpoint& endpoint, Deadline deadline);
     [[nodiscard]] Result<void> set_up();
+    [[nodiscard]] Result<void> check_server() const;
     [[nodiscard]] Result<void> unsubscribe(const char* topic, Deadline deadline);
     [[nodiscard]] Error fault(std::string_view what, int code) const;
 
@@ -88,6 +90,7 @@ private:
     bool was_asked_ = false;
     int refusal_ = 0;  // the code with which the server refused or ended the connection
     std::size_t window_ = 0;
+    bool retains_ = true;  // whether the server keeps the last message of a topic
     std::vector<Ack> acks_;
     std::string name_;
 };

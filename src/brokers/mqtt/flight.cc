@@ -65,7 +65,8 @@ Result<void> Flight::send(std::size_t place) {
         return {};
     }
     if (code != MOSQ_ERR_SUCCESS) return mqtt_error("cannot publish", code);
-    open_.emplace(id, place);
+    // An empty one is not kept: it deletes what the topic had.
+    open_.emplace(id, Open{place, parts_.options.retain && !publication.payload.empty()});
     open_bytes_ += parts_.envelopes[place].payload.size();
     return {};
 }
@@ -92,12 +93,12 @@ void Flight::take_acks() {
     for (const Connection::Ack& ack : parts_.connection.take_acks()) {
         const auto found = open_.find(ack.id);
         if (found == open_.end()) continue;
-        Answer& answer = parts_.answers[found->second];
-        open_bytes_ -= parts_.envelopes[found->second].payload.size();
+        const Open open = found->second;
         open_.erase(found);
+        Answer& answer = parts_.answers[open.place];
+        open_bytes_ -= parts_.envelopes[open.place].payload.size();
         // A retained message has somebody who keeps it: the server.
-        const bool is_kept =
-            parts_.options.retain && ack.reason_code == MQTT_RC_NO_MATCHING_SUBSCRIBERS;
+        const bool is_kept = open.is_kept && ack.reason_code == MQTT_RC_NO_MATCHING_SUBSCRIBERS;
         answer.verdict = is_kept ? Verdict::acknowledged
                                  : classify(ack.reason_code, parts_.options.no_subscribers);
         had_answer_ |= answer.verdict != Verdict::unanswered;

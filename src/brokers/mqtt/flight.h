@@ -41,8 +41,13 @@ private:
     [[nodiscard]] Result<void> wait_for_room(std::size_t most);
     void take_acks();
 
+    struct Open {
+        std::size_t place = 0;
+        bool is_kept = false;  // by the server, for those who subscribe later
+    };
+
     Parts parts_;
-    std::unordered_map<int, std::size_t> open_;  // the library's number of a message: its place
+    std::unordered_map<int, Open> open_;  // by the library's number of a message
     std::size_t open_bytes_ = 0;
     bool had_answer_ = false;
     bool had_refusal_ = false;
