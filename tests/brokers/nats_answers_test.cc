@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "brokers/nats/classify.h"
+#include "brokers/nats/json.h"
 #include "brokers/nats/renewals.h"
 #include "brokers/nats/stored.h"
 #include "core/text.h"
@@ -84,6 +85,23 @@ TEST(NatsStored, IsThereOnlyWithItsIdAndSubject) {
     );
     EXPECT_EQ(nats::read_stored("{}", "1", "s"), nats::Stored::unknown);
     EXPECT_EQ(nats::read_stored("", "1", "s"), nats::Stored::unknown);
+}
+
+// Go writes what a page of HTML might take for its own as \u0026.
+TEST(NatsJson, UndoesEscapes) {
+    const auto text = [](const std::string& written) {
+        const std::string object = R"({"a":")" + written + R"("})";
+        return nats::JsonObject::parse(object)->text("a");
+    };
+    EXPECT_EQ(text("plain ü"), "plain ü");
+    EXPECT_EQ(text(R"(a\u0026\u003c\u003Eb)"), "a&<>b");
+    EXPECT_EQ(text(R"(\"\\\/\b\f\n\r\t.)"), "\"\\/\b\f\n\r\t.");
+    EXPECT_EQ(text(R"(\u00fc\u2028\ud83d\ude00)"), "ü\u2028\U0001F600");
+    EXPECT_EQ(text(R"(\\u0026)"), "\\u0026");
+    for (const char* junk : {R"(\ud83d)", R"(\ude00)", R"(\u00)", R"(\u+123)", R"(\x)"}) {
+        EXPECT_EQ(text(junk), "\uFFFD") << junk;
+    }
+    EXPECT_EQ(text(R"(\ud83d\u0026)"), "\uFFFD&");
 }
 
 TEST(NatsRenewals, ForgetNothingWhenTheyAreMany) {

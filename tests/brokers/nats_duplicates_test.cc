@@ -28,6 +28,18 @@ TEST_F(Nats, DropsWhatItHasAlready) {
     EXPECT_EQ(header(found[0].get(), "Nats-Msg-Id"), id);
 }
 
+// The server names the subject in JSON, where some characters are escaped.
+TEST_F(Nats, DropsWhatItHasAlreadyWhateverItsSubject) {
+    Messages messages;
+    for (const char* topic : {"a&b", "a<b", "a\"b", "a\\b", "a\\u0026b", "ü\u2028\U0001F600"}) {
+        messages.add(topic, "", topic);
+    }
+    const auto broker = open_shop();
+    expect_all(publish(*broker, messages));
+    expect_all(publish(*broker, messages));
+    EXPECT_EQ(read().size(), messages.envelopes().size());
+}
+
 TEST_F(Nats, DropsNothingThatGoesToAnotherSubject) {
     const Messages messages = sequel(3);
     const std::string place = nats_server().url() + "?target=shop.";

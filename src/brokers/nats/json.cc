@@ -1,5 +1,6 @@
 #include "brokers/nats/json.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace outrider::nats {
@@ -71,6 +72,68 @@ std::string_view without_quotes(std::string_view text) {
     return text.substr(1, text.size() - 2);
 }
 
+constexpr std::uint32_t kReplacement = 0xfffd;
+
+void append_utf8(std::string& out, std::uint32_t code) {
+    const auto tail = [&](unsigned shift) {
+        out += static_cast<char>(0x80U | (code >> shift & 0x3fU));
+    };
+    if (code < 0x80) out += static_cast<char>(code);
+    if (code >= 0x80 && code < 0x800) out += static_cast<char>(0xc0U | code >> 6U);
+    if (code >= 0x800 && code < 0x10000) out += static_cast<char>(0xe0U | code >> 12U);
+    if (code >= 0x10000) out += static_cast<char>(0xf0U | code >> 18U);
+    if (code >= 0x10000) tail(12);
+    if (code >= 0x800) tail(6);
+    if (code >= 0x80) tail(0);
+}
+
+// Four digits, which are taken off the rest.
+std::uint32_t take_unit(std::string_view& rest) {
+    const std::string_view digits = rest.substr(0, 4);
+    rest.remove_prefix(digits.size());
+    std::uint32_t unit = 0;
+    const char* const end = digits.data() + digits.size();
+    const bool is_whole =
+        digits.size() == 4 && std::from_chars(digits.data(), end, unit, 16).ptr == end;
+    return is_whole ? unit : kReplacement;
+}
+
+// What stands behind \u, and the other half where it is one of a pair.
+std::uint32_t take_code(std::string_view& rest) {
+    const std::uint32_t first = take_unit(rest);
+    if (first < 0xd800 || first > 0xdfff) return first;
+    if (first > 0xdbff || !rest.starts_with("\\u")) return kReplacement;
+    std::string_view behind = rest.substr(2);
+    const std::uint32_t second = take_unit(behind);
+    if (second < 0xdc00 || second > 0xdfff) return kReplacement;
+    rest = behind;
+    return 0x10000 + ((first - 0xd800) << 10U) + (second - 0xdc00);
+}
+
+// The rest begins with a backslash, behind which the walker has seen something.
+void take_escape(std::string& out, std::string_view& rest) {
+    constexpr std::string_view kNames = "\"\\/bfnrtu";
+    constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
+    const std::size_t known = kNames.find(rest[1]);
+    rest.remove_prefix(2);
+    if (known < kMeant.size()) {
+        out += kMeant[known];
+    } else {
+        append_utf8(out, known == kMeant.size() ? take_code(rest) : kReplacement);
+    }
+}
+
+std::string without_escapes(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t plain = std::min(text.find('\\'), text.size());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (!text.empty()) take_escape(out, text);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::optional<JsonObject> JsonObject::parse(std::string_view text) {
@@ -98,7 +161,7 @@ std::string_view JsonObject::raw(std::string_view name) const {
 
 std::string JsonObject::text(std::string_view name) const {
     const std::string_view value = raw(name);
-    return value.starts_with('"') ? std::string(without_quotes(value)) : std::string();
+    return value.starts_with('"') ? without_escapes(without_quotes(value)) : std::string();
 }
 
 std::uint64_t JsonObject::number(std::string_view name) const {

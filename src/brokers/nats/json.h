@@ -19,7 +19,8 @@ public:
     // The value as it is written; empty: there is no such member.
     [[nodiscard]] std::string_view raw(std::string_view name) const;
 
-    // A string without its quotes, escapes as they are; empty: there is no such string.
+    // A string without its quotes, its escapes undone: Go writes "&" as \u0026. What is no escape,
+    // and half a pair of surrogates, becomes U+FFFD. Empty: there is no such string.
     [[nodiscard]] std::string text(std::string_view name) const;
 
     // 0: there is no such number.
