@@ -24,6 +24,10 @@ struct ServerInfo {
     std::string appendonly;           // yes, no; empty: not known
     std::string appendfsync;          // always, everysec, no
     std::optional<std::string> save;  // when snapshots are made; empty: never
+    bool has_log = true;              // whether the append-only file is on now
+
+    // Replicas that are synchronised, and were heard of a moment ago. Nothing: not known.
+    std::optional<std::uint64_t> replicas;
 };
 
 // Reads the reply to INFO.
