@@ -124,6 +124,24 @@ TEST_F(Nats, ChargesNobodyIfItMayNotAsk) {
     expect_all(publish(*broker, to_subject("shop.a")));
 }
 
+// Its messages would be stored, and the answers come to nobody.
+TEST_F(Nats, SaysThatItMayNotHearAnswers) {
+    const NatsServer server(
+        "accounts { A { jetstream: enabled, users: [ {user: admin, password: secret},"
+        " {user: deaf, password: secret, permissions: {subscribe: {deny: \"_INBOX.>\"}}} ] } }",
+        kAdmin
+    );
+    const NatsClient client(server.url());
+    client.add_stream("SHOP", "shop.>");
+    const auto broker = open(server.url("deaf:secret@"));
+    expect_outage(publish(*broker, to_subject("shop.a")), "allowed to subscribe to _INBOX.>");
+    EXPECT_EQ(client.count("SHOP"), 0U);
+    const Result<void> there = broker->ping(in(seconds(10)));
+    ASSERT_FALSE(there);
+    EXPECT_NE(there.error().text.find("ermissions"), std::string::npos) << there.error().text;
+    EXPECT_EQ(there.error().text.find("secret"), std::string::npos) << there.error().text;
+}
+
 // The streams are another account's, which lends subjects and, by another name, its API.
 TEST_F(Nats, AsksTheJetStreamThatHasTheStreams) {
     const NatsServer server(

@@ -156,7 +156,21 @@ Result<Connection> Connection::open_one(
     std::string inbox;
     Result<Subscription> replies = listen(connected, ".>", inbox);
     if (!replies) return Error{Remedy::wait, what + ": " + replies.error().text};
-    return Connection(std::move(handle), std::move(replies).value(), inbox + ".", options.api);
+    Connection made(std::move(handle), std::move(replies).value(), inbox + ".", options.api);
+    if (Result<void> hears = made.check_inbox(deadline); !hears) {
+        return Error{hears.error().remedy, what + ": " + hears.error().text};
+    }
+    return made;
+}
+
+// Without an inbox every message would be silently stored, and every question silently answered.
+Result<void> Connection::check_inbox(Deadline deadline) {
+    if (Result<void> read = flush(deadline); !read) return read;
+    const std::string text = denial();
+    if (text.empty()) return {};
+    return Error{
+        Remedy::correct,
+        "NATS said: " + text + "; the user must be allowed to subscribe to _INBOX.>"};
 }
 
 Result<Connection::Subscription> Connection::listen(

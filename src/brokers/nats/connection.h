@@ -24,8 +24,8 @@ using Message = std::unique_ptr<natsMsg, Destroy<natsMsg, natsMsg_Destroy>>;
 // at a time.
 class Connection {
 public:
-    // Tries the servers one after the other, all within the deadline. The error's text never
-    // contains a secret.
+    // Tries the servers one after the other, all within the deadline. A user who may not hear
+    // answers is not let in. The error's text never contains a secret.
     [[nodiscard]] static Result<Connection> open(const NatsOptions& options, Deadline deadline);
 
     // Where replies are to be sent: any token behind this prefix.
@@ -96,6 +96,9 @@ private:
         const wire::Endpoint& endpoint,
         Deadline deadline
     );
+
+    // Whether the server lets us hear what comes back.
+    [[nodiscard]] Result<void> check_inbox(Deadline deadline);
 
     Handle handle_;
     Subscription replies_;
