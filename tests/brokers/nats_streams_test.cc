@@ -1,3 +1,4 @@
+#include "brokers/nats/facts.h"
 #include "brokers/nats/streams.h"
 #include "brokers/nats_fixture.h"
 
@@ -176,6 +177,26 @@ TEST_F(Nats, AsksTheJetStreamThatHasTheStreams) {
     EXPECT_NE(facts->durability.find("not known"), std::string::npos) << facts->durability;
 }
 
+// It acknowledges, and keeps nothing for anybody.
+TEST_F(Nats, SaysThatAStreamKeepsOnlyWhatConsumersWant) {
+    const NatsClient client(nats_server().url());
+    client.add_stream("FANS", "fans.>", [](jsStreamConfig& config) {
+        config.Retention = js_InterestPolicy;
+    });
+    expect_all(publish(*open(nats_server().url()), to_subject("fans.a")));
+    EXPECT_EQ(client.count("FANS"), 0U);
+    const auto risk = [](const std::string& stream) {
+        const auto broker = open(nats_server().url() + "?stream=" + stream);
+        const Result<BrokerFacts> facts = broker->describe(in(seconds(20)));
+        EXPECT_TRUE(facts) << facts.error().text;
+        return facts ? facts->risk : std::string();
+    };
+    EXPECT_NE(risk("FANS").find("retention interest"), std::string::npos) << risk("FANS");
+    EXPECT_TRUE(risk("FANS").ends_with("no consumer now")) << risk("FANS");
+    EXPECT_EQ(risk("SHOP"), "");
+    EXPECT_EQ(risk("NONE"), "");
+}
+
 TEST(NatsStreams, AreReadOnlyFromAnAnswer) {
     EXPECT_EQ(*nats::read_streams(R"({"total":0,"streams":null})"), "");
     EXPECT_EQ(*nats::read_streams(R"({"total":0,"streams":[]})"), "");
@@ -184,6 +205,16 @@ TEST(NatsStreams, AreReadOnlyFromAnAnswer) {
     EXPECT_FALSE(nats::read_streams("{}"));
     EXPECT_FALSE(nats::read_streams(""));
     EXPECT_EQ(nats::streams_body("a\"b"), R"({"subject":"a\"b"})");
+}
+
+TEST(NatsFacts, TellTheRiskOfInterest) {
+    const auto risk = [](const std::string& text) { return nats::risk_of(text, "S"); };
+    const std::string interest = R"({"config":{"retention":"interest"},"state":{"consumer_count":)";
+    EXPECT_TRUE(risk(interest + "0}}").ends_with("it has no consumer now"));
+    EXPECT_TRUE(risk(interest + "1}}").ends_with("retention limits"));
+    EXPECT_EQ(risk(R"({"config":{"retention":"limits"}})"), "");
+    EXPECT_EQ(risk(R"({"error":{"err_code":10059}})"), "");
+    EXPECT_EQ(risk("junk"), "");
 }
 
 }  // namespace

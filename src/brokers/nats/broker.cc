@@ -50,9 +50,9 @@ public:
         if (Result<void> there = ping(deadline); !there) return there.error();
         const Result<std::string> greeting = Connection::greeting(options_, deadline);
         if (!greeting) return greeting.error();
-        const Result<std::string> durability = ask_for_durability(deadline);
-        if (!durability) return durability.error();
-        return BrokerFacts{server_of(*greeting), *durability};
+        BrokerFacts facts{.server = server_of(*greeting)};
+        if (Result<void> told = ask_for_stream(facts, deadline); !told) return told.error();
+        return facts;
     }
 
 private:
@@ -75,19 +75,24 @@ private:
         return connection_->flush(deadline);
     }
 
-    Result<std::string> ask_for_durability(Deadline deadline) {
+    Result<void> ask_for_stream(BrokerFacts& facts, Deadline deadline) {
         if (options_.stream.empty()) {
-            return std::string(
-                "stored by the stream that takes the subject; which one, and how "
-                "safely, is not known without ?stream="
-            );
+            facts.durability =
+                "stored by the stream that takes the subject; which one, and how safely, is not "
+                "known without ?stream=";
+            return {};
         }
         const Result<std::string> info =
             connection_->ask("STREAM.INFO." + options_.stream, "", deadline);
-        if (info) return durability_of(*info, options_.stream);
-        if (info.error().native_code != NATS_NOT_PERMITTED) return info.error();
-        return "stored by stream " + options_.stream +
-               "; how safely is not known: " + info.error().text;
+        if (!info && info.error().native_code != NATS_NOT_PERMITTED) return info.error();
+        if (info) {
+            facts.durability = durability_of(*info, options_.stream);
+            facts.risk = risk_of(*info, options_.stream);
+        } else {
+            facts.durability = "stored by stream " + options_.stream +
+                               "; how safely is not known: " + info.error().text;
+        }
+        return {};
     }
 
     Result<void> offer(
