@@ -66,7 +66,7 @@ outrider_broker(
 outrider_broker(
     mqtt "MQTT 5 (libmosquitto)"
     NEEDS MOSQUITTO_FOUND
-    SOURCES broker.cc classify.cc connection.cc flight.cc options.cc topic.cc writer.cc
+    SOURCES broker.cc classify.cc connack.cc connection.cc flight.cc options.cc topic.cc writer.cc
     LIBRARIES PkgConfig::MOSQUITTO
 )
 

@@ -7,6 +7,7 @@
 
 #include "brokers/mqtt/broker.h"
 #include "brokers/mqtt/classify.h"
+#include "brokers/mqtt/connack.h"
 #include "brokers/mqtt/topic.h"
 #include "brokers/support/complaints.h"
 #include "brokers/support/messages.h"
@@ -30,14 +31,16 @@ std::unique_ptr<Broker> open_with(const std::string& parameters) {
 // tests/support/mqtt_script.py: a server that gives every code there is.
 class Script {
 public:
-    explicit Script(int connack = 0, int receive_maximum = 100) : port_(free_port()) {
+    explicit Script(int connack = 0, int receive_maximum = 100, const std::string& greeting = "")
+        : port_(free_port()) {
         process_.emplace(Command{
             {"python3",
              OUTRIDER_MQTT_SCRIPT,
              std::to_string(port_),
              folder_.file("owed"),
              std::to_string(connack),
-             std::to_string(receive_maximum)},
+             std::to_string(receive_maximum),
+             greeting},
             {},
             folder_.file("log")});
         EXPECT_TRUE(wait_until([this] { return listens(port_); }));
@@ -296,6 +299,46 @@ TEST(Mqtt, TakesARefusedOrEndedSessionForAnOutage) {
     Messages messages;
     messages.add("bye/139", "", "x");
     expect_outage(publish(*open(server.url()), messages), "");
+}
+
+// The library ended the whole process.
+TEST(Mqtt, TakesAGreetingThatMqttDoesNotKnowForAnOutage) {
+    const auto answers_to = [](const std::string& greeting) {
+        const Script server(0, 100, greeting);
+        return publish(*open(server.url()), one(), seconds(20));
+    };
+    expect_outage(answers_to("20060000037f0000"), "a property that MQTT 5 does not know");
+    expect_outage(answers_to("e00400027f00"), "does not begin with a CONNACK");
+    expect_outage(answers_to("2006000003-"), "in the middle of its CONNACK");
+    // Of MQTT 3.
+    expect_outage(answers_to("20020001"), "");
+    expect_all(answers_to("2006000003210005"));
+}
+
+TEST(MqttGreeting, IsJudgedWhenItIsThere) {
+    const auto flaw = [](std::string_view bytes) {
+        const mqtt::Greeting greeting = mqtt::judge_greeting(bytes);
+        EXPECT_EQ(greeting.bytes_wanted, 0U);
+        return greeting.flaw;
+    };
+    using namespace std::string_view_literals;
+    EXPECT_EQ(flaw("\x20\x03\0\0\0"sv), "");
+    EXPECT_EQ(flaw("\x20\x02\0\x01"sv), "");
+    EXPECT_EQ(flaw("\x20\x0d\0\0\x0a\x21\0\x05\x26\0\x01k\0\x01v"sv), "");
+    for (const std::string_view junk :
+         {"\x20\x06\0\0\x03\x7f\0\0"sv,
+          "\x20\x05\0\0\x03\x21\0"sv,
+          "\x20\x05\0\0\x02\x21\0"sv,
+          "\x20\x06\0\0\x03\x1f\0\x05"sv,
+          "\x20\xff\xff\xff\xff\x01"sv,
+          "\x20\xff\xff\x7f"sv,
+          "HTTP/1.1 400"sv}) {
+        EXPECT_NE(flaw(junk), "") << ::testing::PrintToString(junk);
+    }
+    EXPECT_EQ(mqtt::judge_greeting("").bytes_wanted, 1U);
+    EXPECT_EQ(mqtt::judge_greeting("\x20").bytes_wanted, 2U);
+    EXPECT_EQ(mqtt::judge_greeting("\x20\x80").bytes_wanted, 3U);
+    EXPECT_EQ(mqtt::judge_greeting("\x20\x03\0"sv).bytes_wanted, 5U);
 }
 
 TEST(Mqtt, LogsIn) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """An MQTT 5 server for the tests that says whatever it is told to; mosquitto itself never gives most of the codes.
 
-    mqtt_script.py PORT FILE CONNACK RECEIVE_MAXIMUM
+    mqtt_script.py PORT FILE CONNACK RECEIVE_MAXIMUM [GREETING]
 
-Answers CONNECT with the code CONNACK. A message to the topic code/135 is answered with that reason code, in a PUBACK or
-PUBREC; bye/149 with a DISCONNECT of that code. Hangs up on who subscribes. Acknowledges only when nothing more comes
-in, and writes into FILE how many messages were unacknowledged by then, one number a line."""
+Answers CONNECT with the code CONNACK, or with the bytes GREETING (in hex), one at a time, and hangs up if a - is behind
+them. A message to the topic code/135 is answered with that reason code, in a PUBACK or PUBREC; bye/149 with a
+DISCONNECT of that code. Hangs up on who subscribes. Acknowledges only when nothing more comes in, and writes into FILE
+how many messages were unacknowledged by then, one number a line."""
 
 import select
 import socket
@@ -63,7 +64,9 @@ class Client(threading.Thread):
             self.connection.close()
 
     def handle(self, kind, body):
-        if kind >> 4 == 1:
+        if kind >> 4 == 1 and self.options["greeting"]:
+            self.greet(self.options["greeting"])
+        elif kind >> 4 == 1:
             maximum = struct.pack(">BH", 0x21, self.options["maximum"])
             self.connection.sendall(
                 packet(0x20, bytes([0, self.options["connack"]]) + varint(len(maximum)) + maximum)
@@ -78,6 +81,13 @@ class Client(threading.Thread):
             self.connection.sendall(packet(0xB0, body[:2] + b"\0\x11"))
         elif kind >> 4 == 12:
             self.connection.sendall(packet(0xD0, b""))
+
+    def greet(self, greeting):
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in bytes.fromhex(greeting.rstrip("-")):
+            self.connection.sendall(bytes([byte]))
+        if greeting.endswith("-"):
+            raise EOFError
 
     def take(self, kind, body):
         size = struct.unpack(">H", body[:2])[0]
@@ -95,8 +105,9 @@ class Client(threading.Thread):
         self.owed = []
 
 
-def main(port, file, connack, maximum):
+def main(port, file, connack, maximum, greeting=""):
     options = {"file": file, "connack": int(connack), "maximum": int(maximum), "lock": threading.Lock()}
+    options["greeting"] = greeting
     with socket.create_server(("127.0.0.1", int(port))) as server:
         while True:
             Client(server.accept()[0], options).start()

@@ -7,6 +7,7 @@
 #include <mqtt_protocol.h>
 #include <poll.h>
 
+#include "brokers/mqtt/connack.h"
 #include "brokers/wire/files.h"
 #include "brokers/wire/socket.h"
 #include "core/clock.h"
@@ -140,12 +141,18 @@ Error Connection::fault(std::string_view what, int code) const {
 Result<void> Connection::pump(Deadline deadline) {
     const int socket = mosquitto_socket(handle_.get());
     if (socket < 0) return fault("the connection is gone", MOSQ_ERR_CONN_LOST);
-    pollfd entry{socket, POLLIN, 0};
+    pollfd entry{socket, POLLIN | POLLRDHUP, 0};
     if (mosquitto_want_write(handle_.get())) entry.events |= POLLOUT;
     const int ready = ::poll(&entry, 1, wire::millis_left(deadline));
     if (ready < 0 && errno != EINTR) return mqtt_error("cannot wait", MOSQ_ERR_ERRNO);
     // First what has come: a server that hangs up may have answered before.
-    const bool reads = (entry.revents & (POLLIN | POLLHUP | POLLERR)) != 0;
+    bool reads = (entry.revents & (POLLIN | POLLHUP | POLLERR)) != 0;
+    if (reads && !is_connected_ && !options_.tls) {
+        const bool is_over = (entry.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+        const Result<bool> greeted = check_greeting(socket, is_over);
+        if (!greeted) return greeted.error();
+        reads = *greeted;
+    }
     int code = reads ? mosquitto_loop_read(handle_.get(), 1) : MOSQ_ERR_SUCCESS;
     const bool writes = code == MOSQ_ERR_SUCCESS && (entry.revents & POLLOUT) != 0;
     if (writes) code = mosquitto_loop_write(handle_.get(), 1);
