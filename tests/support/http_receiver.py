@@ -14,6 +14,7 @@ What it answers is said by the path of the request:
     /echo               400 and N letters, the login, more letters (/echo?letters=N)
     /redirect           302 to /elsewhere                  /picky            415 for bodies that contain "poison"
     /refuses-once       500, then closes without an answer /picky?status=500 the same with that status
+    /no-options/...     200 to a POST; to OPTIONS: /closed closes, /silent says nothing
     anything else       200"""
 
 import base64
@@ -60,7 +61,12 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def do_OPTIONS(self):
-        self.answer(204)
+        if self.path == "/no-options/closed":
+            self.close_connection = True
+        elif self.path == "/no-options/silent":
+            self.hang()
+        else:
+            self.answer(204)
 
     def do_GET(self):
         self.answer(405)

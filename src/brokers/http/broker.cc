@@ -1,5 +1,7 @@
 #include "brokers/http/broker.h"
 
+#include <algorithm>
+
 #include "outrider/brokers.h"
 
 #include "brokers/http/classify.h"
@@ -13,6 +15,14 @@ namespace {
 
 constexpr const char* kDurability =
     "the receiver has answered 2xx; what it had done by then is its own affair";
+
+Error away(std::string why) {
+    return {Remedy::wait, std::move(why)};
+}
+
+std::chrono::milliseconds longest(const HttpOptions& options) {
+    return std::chrono::ceil<std::chrono::milliseconds>(options.timeout);
+}
 
 class HttpBroker final : public Broker {
 public:
@@ -30,39 +40,57 @@ public:
     }
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {
-        const Result<BrokerFacts> facts = describe(deadline);
-        if (!facts) return facts.error();
-        return {};
+        Result<BrokerFacts> facts = describe(deadline);
+        if (facts || may_try_) return {};
+        return facts.error();
     }
 
     [[nodiscard]] Result<BrokerFacts> describe(Deadline deadline) override {
         Transfer* const transfer = link_.free_transfer();
         OUTRIDER_ASSERT(transfer != nullptr);
-        transfer->ask(writer_.base(), std::chrono::milliseconds(wire::millis_left(deadline)));
+        const auto left = std::chrono::milliseconds(wire::millis_left(deadline));
+        transfer->ask(writer_.base(), std::min(left, longest(options_)));
         link_.begin(*transfer);
-        Result<BrokerFacts> answer = await(deadline);
+        const CURLcode code = await(deadline);
+        Result<BrokerFacts> facts = read(*transfer, code);
+        note_contact(*transfer, code);
         link_.abort();
-        return answer;
+        return facts;
     }
 
 private:
-    // Any answer will do, but for that of a gateway with nobody behind it.
-    Result<BrokerFacts> await(Deadline deadline) {
+    CURLcode await(Deadline deadline) {
         while (wire::millis_left(deadline) > 0) {
-            for (const Link::Done& done : link_.advance(deadline)) {
-                const long status = done.transfer->status(done.code);
-                if (status == 0) return Error{Remedy::wait, done.transfer->failure(done.code)};
-                if (is_there(status)) return BrokerFacts{done.transfer->server(), kDurability};
-                return Error{
-                    Remedy::wait, "the receiver is away: it said " + std::to_string(status)};
-            }
+            for (const Link::Done& done : link_.advance(deadline)) return done.code;
         }
-        return Error{Remedy::wait, "no answer before the deadline"};
+        return CURLE_OPERATION_TIMEDOUT;
+    }
+
+    // Any answer will do, but for that of a gateway with nobody behind it.
+    static Result<BrokerFacts> read(const Transfer& transfer, CURLcode code) {
+        const long status = transfer.status(code);
+        if (status != 0 && is_there(status)) return BrokerFacts{transfer.server(), kDurability};
+        if (status != 0) return away("the receiver is away: it said " + std::to_string(status));
+        const std::string failure = transfer.failure(code);
+        if (!transfer.is_connected()) return away(failure);
+        return away("connected, but there is no answer to OPTIONS: " + failure);
+    }
+
+    // Somebody who takes a connection and closes it over OPTIONS may simply not know it: a message
+    // shows. Whoever is silent may have stopped, and would find every message that was tried
+    // meanwhile when it goes on: only each second silence lets one through.
+    void note_contact(const Transfer& transfer, CURLcode code) {
+        const bool was_cut = transfer.is_connected() && transfer.status(code) == 0;
+        const bool is_silent = was_cut && code == CURLE_OPERATION_TIMEDOUT;
+        may_try_ = was_cut && (!is_silent || was_silent_);
+        was_silent_ = is_silent && !was_silent_;
     }
 
     const HttpOptions options_;
     Writer writer_;
     Link link_;
+    bool may_try_ = false;     // although the last question had no answer
+    bool was_silent_ = false;  // the receiver, when it was last asked, and nothing was tried
 };
 
 Result<std::unique_ptr<Broker>> open(const HttpOptions& options) {

@@ -93,6 +93,8 @@ Transfer::Transfer(const HttpOptions& options)
     // The address that is really connected to is looked at, whatever the name meant before.
     set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::open_socket);
     set(CURLOPT_OPENSOCKETDATA, this);
+    set(CURLOPT_PREREQFUNCTION, &Transfer::note_connection);
+    set(CURLOPT_PREREQDATA, this);
     set_login(options);
     set_tls(options);
 }
@@ -125,6 +127,7 @@ void Transfer::set_tls(const HttpOptions& options) {
 
 void Transfer::start(const std::string& url, std::chrono::milliseconds timeout) {
     complaint_[0] = '\0';
+    is_connected_ = false;
     has_head_ = false;
     kept_.clear();
     body_bytes_ = 0;
@@ -179,11 +182,18 @@ std::size_t Transfer::take_body(char* bytes, std::size_t size, std::size_t count
 
 curl_socket_t Transfer::open_socket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
     auto& transfer = *static_cast<Transfer*>(self);
+    transfer.is_connected_ = false;  // the one that it had was dead
     if (!transfer.allow_private_ && is_private(address->addr)) {
         transfer.private_address_ = to_text(address->addr);
         return CURL_SOCKET_BAD;
     }
     return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// The library calls it when a connection is ready for the request, be it new or used before.
+int Transfer::note_connection(void* self, char*, char*, int, int) {
+    static_cast<Transfer*>(self)->is_connected_ = true;
+    return CURL_PREREQFUNC_OK;
 }
 
 long Transfer::status(CURLcode code) const {

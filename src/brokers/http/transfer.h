@@ -36,6 +36,9 @@ public:
     // off.
     [[nodiscard]] long status(CURLcode code) const;
 
+    // Whether a connection was made for it, TLS included, whatever became of the request.
+    [[nodiscard]] bool is_connected() const { return is_connected_; }
+
     // What has answered, as far as it says so, and the version of HTTP it speaks.
     [[nodiscard]] std::string server() const;
 
@@ -63,6 +66,7 @@ private:
     static std::size_t take_head(char* bytes, std::size_t size, std::size_t count, void* self);
     static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* self);
     static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address);
+    static int note_connection(void* self, char*, char*, int, int);
 
     const bool allow_private_;
     const std::vector<std::string> secrets_;  // that no reason may quote
@@ -71,8 +75,9 @@ private:
     List headers_;
     Request request_;
     std::vector<char> complaint_;  // the library writes here what went wrong
-    bool has_head_ = false;        // the answer's head, up to the empty line that ends it
-    std::string kept_;             // the first bytes of the answer's body
+    bool is_connected_ = false;
+    bool has_head_ = false;  // the answer's head, up to the empty line that ends it
+    std::string kept_;       // the first bytes of the answer's body
     std::size_t body_bytes_ = 0;
     std::string private_address_;  // that the host turned out to have
 };
