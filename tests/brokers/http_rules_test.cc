@@ -59,6 +59,12 @@ TEST(HttpClassify, KnowsWhatIsWhose) {
     EXPECT_TRUE(http::is_there(204));
     EXPECT_TRUE(http::is_there(501));
     EXPECT_FALSE(http::is_there(503));
+    for (const long status : {401L, 407L, 502L, 503L, 504L}) {
+        EXPECT_TRUE(http::is_turned_away(status)) << status;
+    }
+    for (const long status : {0L, 200L, 302L, 400L, 402L, 403L, 404L, 429L, 500L, 501L, 505L}) {
+        EXPECT_FALSE(http::is_turned_away(status)) << status;
+    }
 }
 
 bool is_private(const char* text) {

@@ -14,7 +14,7 @@ What it answers is said by the path of the request:
     /echo               400 and N letters, the login, more letters (/echo?letters=N)
     /redirect           302 to /elsewhere                  /picky            415 for bodies that contain "poison"
     /refuses-once       500, then closes without an answer /picky?status=500 the same with that status
-    /no-options/...     200 to a POST; to OPTIONS: /closed closes, /silent says nothing
+    /no-options/...     200 to a POST; to OPTIONS: /closed closes, /silent says nothing, else 503
     anything else       200"""
 
 import base64
@@ -66,7 +66,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         elif self.path == "/no-options/silent":
             self.hang()
         else:
-            self.answer(204)
+            self.answer(503 if self.path.startswith("/no-options/") else 204)
 
     def do_GET(self):
         self.answer(405)

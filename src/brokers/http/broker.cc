@@ -29,6 +29,7 @@ public:
     HttpBroker(const HttpOptions& options, Writer writer)
         : options_(options),
           writer_(std::move(writer)),
+          door_(writer_.has_many_places()),
           link_(options) {}
 
     // Requests travel side by side, and each is answered by itself.
@@ -36,7 +37,7 @@ public:
 
     void publish(std::span<const Envelope> envelopes, Deadline deadline, std::span<Answer> answers)
         override {
-        Flight({link_, writer_, options_, envelopes, answers, deadline}).make();
+        Flight({link_, writer_, door_, options_, envelopes, answers, deadline}).make();
     }
 
     [[nodiscard]] Result<void> ping(Deadline deadline) override {
@@ -66,7 +67,7 @@ private:
         return CURLE_OPERATION_TIMEDOUT;
     }
 
-    // Any answer will do, but for that of a gateway with nobody behind it.
+    // A gateway with nobody behind it is no receiver.
     static Result<BrokerFacts> read(const Transfer& transfer, CURLcode code) {
         const long status = transfer.status(code);
         if (status != 0 && is_there(status)) return BrokerFacts{transfer.server(), kDurability};
@@ -76,18 +77,20 @@ private:
         return away("connected, but there is no answer to OPTIONS: " + failure);
     }
 
-    // Somebody who takes a connection and closes it over OPTIONS may simply not know it: a message
-    // shows. Whoever is silent may have stopped, and would find every message that was tried
-    // meanwhile when it goes on: only each second silence lets one through.
+    // Somebody who takes a connection and closes it over OPTIONS, or answers 503, may simply not
+    // know it: a message shows, and costs nothing if it is turned away as well. Whoever is silent
+    // may have stopped, and would find every message that was tried meanwhile when it goes on: only
+    // each second silence lets one through.
     void note_contact(const Transfer& transfer, CURLcode code) {
-        const bool was_cut = transfer.is_connected() && transfer.status(code) == 0;
-        const bool is_silent = was_cut && code == CURLE_OPERATION_TIMEDOUT;
-        may_try_ = was_cut && (!is_silent || was_silent_);
+        const bool is_cut = transfer.is_connected() && transfer.status(code) == 0;
+        const bool is_silent = is_cut && code == CURLE_OPERATION_TIMEDOUT;
+        may_try_ = transfer.is_connected() && (!is_silent || was_silent_);
         was_silent_ = is_silent && !was_silent_;
     }
 
     const HttpOptions options_;
     Writer writer_;
+    Door door_;
     Link link_;
     bool may_try_ = false;     // although the last question had no answer
     bool was_silent_ = false;  // the receiver, when it was last asked, and nothing was tried

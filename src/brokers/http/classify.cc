@@ -13,6 +13,7 @@ constexpr std::array<long, 13> kMendable =
     {401, 402, 403, 404, 407, 408, 421, 423, 425, 426, 429, 451, 499};
 
 constexpr std::array<long, 3> kAway = {502, 503, 504};
+constexpr std::array<long, 2> kLockedOut = {401, 407};
 
 // The same for every message: login, protocol, too slow, too early, too many. Permission (403) and
 // place (404) are not among them: firewalls and applications look into bodies for both.
@@ -38,6 +39,10 @@ bool concerns_content(long status) {
 
 bool is_there(long status) {
     return !is_in(kAway, status);
+}
+
+bool is_turned_away(long status) {
+    return is_in(kAway, status) || is_in(kLockedOut, status);
 }
 
 }  // namespace outrider::http

@@ -11,8 +11,12 @@ namespace outrider::http {
 // could fare better: not the login, the place as such, the load or a gateway. Pure.
 [[nodiscard]] bool concerns_content(long status);
 
-// Whether somebody who answers a question (OPTIONS) with this status would take messages: anybody
-// but a gateway whose server is away.
+// Whether this status comes from somebody who could take messages: anybody but a gateway whose
+// server is away. Pure.
 [[nodiscard]] bool is_there(long status);
+
+// Whether nobody has looked at the message: a gateway has nobody behind it, or the login was not
+// let in. If that is all a receiver says, it is an outage. Pure.
+[[nodiscard]] bool is_turned_away(long status);
 
 }  // namespace outrider::http

@@ -19,8 +19,7 @@ void Flight::make() {
         for (const Link::Done& done : parts_.link.advance(parts_.deadline)) {
             const Range range = under_way_.at(done.transfer);
             under_way_.erase(done.transfer);
-            const long status = done.transfer->status(done.code);
-            take(range, done.transfer->answer(done.code), concerns_content(status));
+            hear(range, *done.transfer, done.code);
         }
         begin_more();
     }
@@ -28,6 +27,7 @@ void Flight::make() {
     if (outage_.empty()) {
         for (const Refused& one : refused_) settle(one.range, one.answer);
     }
+    forgive();
     wire::explain(parts_.answers, outage_);
 }
 
@@ -70,6 +70,17 @@ void Flight::begin(Transfer& transfer, Range range) {
     under_way_.emplace(&transfer, range);
 }
 
+void Flight::hear(Range range, const Transfer& transfer, CURLcode code) {
+    const long status = transfer.status(code);
+    if (is_turned_away(status)) {
+        parts_.door.turn_away(transfer.url());
+        turned_away_.push_back(range);
+    } else if (status != 0) {
+        was_let_in_ = true;
+    }
+    take(range, transfer.answer(code), concerns_content(status));
+}
+
 void Flight::take(Range range, const Answer& answer, bool is_about_content) {
     if (answer.verdict == Verdict::unanswered && outage_.empty()) outage_ = answer.reason;
     if (answer.verdict == Verdict::acknowledged) has_acknowledged_ = true;
@@ -82,9 +93,8 @@ void Flight::take(Range range, const Answer& answer, bool is_about_content) {
 // Whoever has given a status and is not done with the body has answered.
 void Flight::take_late() {
     for (const auto& [transfer, range] : under_way_) {
-        const long status = transfer->status(CURLE_OPERATION_TIMEDOUT);
-        if (status == 0) continue;
-        take(range, transfer->answer(CURLE_OPERATION_TIMEDOUT), concerns_content(status));
+        if (transfer->status(CURLE_OPERATION_TIMEDOUT) == 0) continue;
+        hear(range, *transfer, CURLE_OPERATION_TIMEDOUT);
     }
 }
 
@@ -108,6 +118,18 @@ void Flight::divide_refused() {
     while (!refused_.empty() && (has_acknowledged_ || (searches && pieces_.empty()))) {
         divide(refused_.back().range);
         refused_.pop_back();
+    }
+}
+
+// Down, or it has locked us out. What was asked for with Retry-After goes with the refusal: the
+// relay has delays of its own for an outage.
+void Flight::forgive() {
+    if (was_let_in_) return parts_.door.let_in();
+    if (!parts_.door.is_shut()) return;
+    for (const Range& range : turned_away_) {
+        for (Answer& answer : parts_.answers.subspan(range.first, range.count)) {
+            answer = {Verdict::unanswered, std::move(answer.reason), {}};
+        }
     }
 }
 

@@ -27,6 +27,9 @@ public:
     void post(Request request, std::chrono::milliseconds timeout);
     void ask(const std::string& url, std::chrono::milliseconds timeout);
 
+    // Where the message was posted to.
+    [[nodiscard]] const std::string& url() const { return request_.url; }
+
     // What the transfer's end means for the message. The status counts even where the body that
     // followed it had no end.
     [[nodiscard]] Answer answer(CURLcode code) const;

@@ -33,6 +33,9 @@ public:
     // Where a question goes that concerns no message.
     [[nodiscard]] const std::string& base() const { return place_.base(); }
 
+    // Whether different messages may go to different places.
+    [[nodiscard]] bool has_many_places() const { return place_.depends_on_message(); }
+
 private:
     [[nodiscard]] bool write_one(const Envelope& envelope, Request& request, Answer& flaw);
     void write_batch(std::span<const Envelope> envelopes, Request& request) const;
