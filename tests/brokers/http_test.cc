@@ -55,7 +55,7 @@ Messages order() {
     message.type = "order.placed";
     message.content_type = "application/json; charset=utf-8";
     message.payload = "{\"a\":1}";
-    message.headers = {{"traceparent", "00-ab-cd-01"}, {"x-empty", ""}};
+    message.headers = {{"traceparent", "00-ab-cd-01"}, {"x-empty", ""}, {"x-blank", " \t "}};
     Messages messages;
     messages.add(message);
     return messages;
@@ -85,6 +85,7 @@ TEST_F(Http, WritesCloudEventsInBinaryMode) {
     EXPECT_EQ(posted[0].header("Content-Type"), "application/json; charset=utf-8");
     EXPECT_EQ(posted[0].header("traceparent"), "00-ab-cd-01");
     EXPECT_EQ(posted[0].header("x-empty"), "");
+    EXPECT_EQ(posted[0].header("x-blank"), "");
     EXPECT_EQ(posted[0].body, "{\"a\":1}");
 }
 

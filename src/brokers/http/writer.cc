@@ -49,10 +49,11 @@ bool is_token(char c) {
            std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-// libcurl takes "Name:" for an order to leave a header out, and "Name;" for one without a value.
+// libcurl takes "Name:" for an order to leave a header out, be there white space behind it or not,
+// and "Name;" for one without a value. A receiver cannot tell white space from no value.
 std::string line(std::string_view name, std::string_view value) {
     std::string text(name);
-    if (value.empty()) return text + ";";
+    if (value.find_first_not_of(" \t") == std::string_view::npos) return text + ";";
     return text.append(": ").append(value);
 }
 
