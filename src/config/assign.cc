@@ -53,7 +53,7 @@ std::string given(const OptionRow& row, const Node& value) {
         case Node::Shape::other:
             return "a truth value or a date";
         default:
-            return "'" + (row.secret ? mask_secrets(value.text) : value.text) + "'";
+            return "'" + (row.secret ? SecretUrl(value.text).masked() : value.text) + "'";
     }
 }
 

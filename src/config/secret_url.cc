@@ -23,6 +23,24 @@ constexpr std::array<std::string_view, 9> kSecretNames = {
     "api_key",
     "sslpassword"};
 
+// Names of parameters whose values are none: those of the brokers, and of libpq. Whoever adds one
+// adds it here, or its value is not shown.
+constexpr std::string_view kHarmlessNames =
+    " ack_wait allow_eviction allow_private api batch compression creds deduplicate exchange format"
+    " fsync heartbeat keepalive maxlen no_subscribers partitioner qos replicas retain sasl source"
+    " statistics stream target timeout tls_ca tls_cert tls_key tls_name unroutable version wait "
+    "window"
+    " application_name channel_binding client_encoding connect_timeout dbname"
+    " fallback_application_name gssdelegation gssencmode gsslib host hostaddr keepalives"
+    " keepalives_count keepalives_idle keepalives_interval krbsrvname load_balance_hosts"
+    " max_protocol_version min_protocol_version options passfile port replication require_auth"
+    " requirepeer requiressl service ssl ssl_max_protocol_version ssl_min_protocol_version sslcert"
+    " sslcertmode sslcompression sslcrl sslcrldir sslkey sslmode sslnegotiation sslrootcert sslsni"
+    " target_session_attrs tcp_user_timeout user ";
+
+// What stands behind these is a path, in which an @ is nothing special.
+constexpr std::array<std::string_view, 2> kPaths = {"sqlite", "file"};
+
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
@@ -119,6 +137,46 @@ std::string mask_parameters(std::string_view text, std::string_view ends) {
     return out;
 }
 
+bool is_harmless_name(std::string_view name) {
+    const bool is_one = !name.empty() && std::all_of(name.begin(), name.end(), is_word);
+    return is_one && kHarmlessNames.find(" " + lower(std::string(name)) + " ") != std::string::npos;
+}
+
+// `part`: with the ? or & before it.
+void append_parameter(std::string& out, std::string_view part) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos || is_harmless_name(part.substr(1, equals - 1))) {
+        out.append(part);
+    } else {
+        out.append(part.substr(0, equals + 1)).append(kMask);
+    }
+}
+
+// The values of a URL's parameters that nobody knows: one may be the token, misspelt.
+std::string mask_unknown(std::string_view url) {
+    std::size_t at = std::min(url.find('?'), url.size());
+    std::string out(url.substr(0, at));
+    while (at < url.size()) {
+        const std::size_t end = std::min(url.find('&', at + 1), url.size());
+        append_parameter(out, url.substr(at, end - at));
+        at = end;
+    }
+    return out;
+}
+
+// The login of a URL without its two slashes, or with one more, which nobody can tell from the
+// rest. Such a URL is good for nothing, but is shown to whoever looks for the fault.
+std::string mask_broken(std::string_view url, std::string_view scheme) {
+    const std::size_t colon = std::min(url.find(':'), url.size());
+    const std::string_view rest = url.substr(colon);
+    const bool has_no_host = rest.starts_with(":///");
+    const bool is_path = std::find(kPaths.begin(), kPaths.end(), scheme) != kPaths.end();
+    if (is_path || (rest.starts_with("://") && !has_no_host)) return std::string(url);
+    const std::size_t host = rest.substr(0, has_no_host ? rest.find('?') : rest.size()).rfind('@');
+    if (host == std::string_view::npos) return std::string(url);
+    return std::string(url.substr(0, colon + 1)).append(kMask).append(rest.substr(host));
+}
+
 bool is_scheme(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         return is_word(c) || c == '+' || c == '-' || c == '.';
@@ -132,7 +190,8 @@ std::string mask_secrets(std::string_view text) {
 }
 
 std::string SecretUrl::masked() const {
-    return mask_parameters(mask_userinfo(text_, kWhole), kWhole);
+    const std::string whole = mask_userinfo(mask_broken(text_, scheme()), kWhole);
+    return mask_unknown(mask_parameters(whole, kWhole));
 }
 
 std::string SecretUrl::scheme() const {

@@ -19,6 +19,10 @@ public:
     explicit SecretUrl(std::string text) : text_(std::move(text)) {}
 
     [[nodiscard]] bool empty() const { return text_.empty(); }
+
+    // Like mask_secrets, and more careful, since all of the text is a URL, or was meant to be one:
+    // in one that is broken everything before the `@` is replaced but its scheme, and so are the
+    // values of parameters that are not known to be harmless.
     [[nodiscard]] std::string masked() const;
     [[nodiscard]] const std::string& reveal() const { return text_; }
 
