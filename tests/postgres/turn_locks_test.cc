@@ -131,7 +131,10 @@ TEST(PostgresLanes, ATurnHoldsAFewOfVeryManyLanes) {
         EXPECT_FALSE(turn.envelopes.empty());
         EXPECT_EQ(session.value(kLockedLanes), "32");
     }
-    EXPECT_EQ(take_all(*store, 1000).size(), 2000U);
+    // Lanes without a message settle, too: a turn with nothing to deliver is not the end.
+    std::size_t taken = 0;
+    for (int turns = 0; taken < 2000 && turns < 1000; ++turns) taken += take(*store, 1000).size();
+    EXPECT_EQ(taken, 2000U);
 }
 
 class Faults final : public Observer {
