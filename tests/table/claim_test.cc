@@ -278,6 +278,16 @@ TEST(TableLock, ATableInOtherHandsIsNotWaitedForLong) {
     EXPECT_EQ(outbox.pending(), 1);
 }
 
+TEST(TableLock, ATurnMayTakeLongerThanTheServerCanCount) {
+    Outbox outbox(schemas().at(1));
+    outbox.write(1);
+    Destination patient = eager();
+    patient.publish_deadline = std::chrono::hours(24 * 30);
+    const auto store = outbox.open(patient);
+    finish(*store, claim(*store));
+    EXPECT_EQ(outbox.pending(), 0);
+}
+
 // PostgreSQL knows no LIKE under a collation that takes two spellings for one.
 TEST(TableTopics, AreMatchedLetterByLetterWhateverTheirCollation) {
     Outbox outbox(schemas().at(5));

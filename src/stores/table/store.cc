@@ -5,6 +5,7 @@
 
 #include "core/assert.h"
 #include "stores/postgres/claim.h"
+#include "stores/postgres/patience.h"
 #include "stores/table/marks.h"
 #include "stores/table/sql.h"
 
@@ -16,10 +17,6 @@ using postgres::Connection;
 using postgres::from_server_time;
 using postgres::Parameters;
 using postgres::Rows;
-
-// A session that is idle in its transaction for longer than the broker may take has been frozen:
-// its rows are freed by the server this much later.
-constexpr Duration kFreezeMargin = std::chrono::seconds(5);
 
 // Who changes the table may lock all of it for long. A relay that waits for that does not hear that
 // it should stop, so it asks again instead.
@@ -35,10 +32,6 @@ constexpr std::int64_t kKeysMax = 2000;
 
 // Where reviews are slow, for want of an index, they take at most this part of the time.
 constexpr int kReviewRest = 20;
-
-std::string millis(Duration duration) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
 
 template <class Texts>
 std::string array_of(const Texts& texts) {
@@ -211,9 +204,9 @@ void TableStore::add_begin() {
         "claim_settings",
         std::string(sql::claim_settings),
         Parameters()
-            .add(std::string_view(millis(destination_.publish_deadline + kFreezeMargin)))
+            .add(std::string_view(postgres::freeze_patience(destination_)))
             .add(std::string_view(durable_ ? "on" : "off"))
-            .add(std::string_view(millis(kLockPatience)))
+            .add(std::string_view(postgres::setting_of(kLockPatience)))
     );
     turn_open_ = true;
 }
