@@ -33,7 +33,7 @@ public:
         return std::min({kRestPerMessage * company, crowd, kRestMax});
     }
 
-    static constexpr Duration kRestMax = std::chrono::milliseconds(25);
+    static constexpr Duration kRestMax = std::chrono::milliseconds(50);
 
 private:
     static constexpr std::size_t kFirst = 256;

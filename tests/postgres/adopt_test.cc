@@ -165,7 +165,7 @@ TEST(PostgresAdopt, RegistersThatDidNotComeAlongAreSetAgain) {
     const Moved moved;
     const PostgresLog& copy = moved.copy;
     const PostgresSession& session = moved.session;
-    for (const std::string name : {"seq", "active", "bell"}) {
+    for (const std::string name : {"seq", "active"}) {
         session.run("alter sequence outrider." + name + " restart");
     }
     const std::string newest = "select max(seq) from outrider.message";

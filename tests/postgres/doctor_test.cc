@@ -139,7 +139,7 @@ TEST_F(PostgresDoctor, SeesWhatWasChangedByHand) {
         "autovacuum", "alter table outrider.parked set (autovacuum_enabled = off)", "parked"
     );
     expect_noticed("active_segment", "select setval('outrider.active', 3)", "active");
-    expect_noticed("bell", "select setval('outrider.bell', 1)", "a relay that is gone");
+    expect_noticed("bell", "select setval('outrider.active', 1, false)", "a relay that is gone");
     expect_noticed("identity", "update outrider.setting set database_oid = 1", "another database");
     expect_noticed(
         "roles", "revoke usage on schema outrider from outrider_writer", "outrider_writer"
@@ -161,7 +161,7 @@ TEST_F(PostgresDoctor, SeesWhoMayDoTooMuchOrTooLittle) {
     const std::vector<Finding> findings = examine(poor);
     ASSERT_NE(find(findings, "rights"), nullptr);
     for (const char* right :
-         {"insert on cursor", "update on segment", "update on bell", "delete on mark"}) {
+         {"insert on cursor", "update on segment", "update on active", "delete on mark"}) {
         EXPECT_NE(find(findings, "rights")->what.find(right), std::string::npos) << right;
     }
     EXPECT_NE(find(findings, "sessions"), nullptr);

@@ -373,16 +373,15 @@ TEST_F(PostgresHostile, WhatIsOverALimitIsRefusedByTheServerAsWell) {
     const std::string insert = "insert into outrider.message (topic, key, payload) values ";
     const std::string call = "select outrider.enqueue(topic => 't', key => ";
     const std::map<std::string, std::string> refused = {
-        {insert + "(repeat('t', 256), 'k', '')", "topic must have 1 to 255 bytes"},
-        {insert + "('t', repeat('k', 1025), '')", "key must have at most 1024 bytes"},
         {insert + "('t', 'k', convert_to(repeat('x', 67108865), 'UTF8'))",
          "payload must have at most 64 MiB"},
         {"insert into outrider.message (topic, payload, headers) values ('t', '', "
          "jsonb_build_object('h', repeat('x', 3000000)))",
-         "headers must have at most 2 MiB"},
+         "headers must be a JSON object of at most 2 MiB"},
         {"insert into outrider.message (topic, payload, headers) select 't', '', "
          "jsonb_object_agg(i::text, '1e131000'::numeric) from generate_series(1, 30) i",
-         "headers must have at most 2 MiB of text"},
+         "headers must be a JSON object of at most 2 MiB"},
+        {call + "'k', payload => ''::bytea, headers => '[1]')", "headers must be a JSON object"},
         {call + "repeat('k', 1025), payload => ''::bytea)", "key has 1025 bytes"},
         {call + "'k', payload => convert_to(repeat('x', 67108865), 'UTF8'))",
          "payload has 67108865 bytes"},
@@ -396,6 +395,34 @@ TEST_F(PostgresHostile, WhatIsOverALimitIsRefusedByTheServerAsWell) {
     const Arrivals arrivals = arrive(*log.open(everything()));
     ASSERT_EQ(arrivals.size(), 1U);
     EXPECT_TRUE(arrivals.begin()->second.payload == std::string(64U << 20U, 'x'));
+}
+
+// A writer with an INSERT of its own pays for no look at the topic and the key: what nobody could
+// deliver is found by the relay, goes no further, and stops nothing else.
+TEST_F(PostgresHostile, ATopicOrKeyOverItsLimitIsAFlawAndIsNotSentWhole) {
+    session.run(
+        "insert into outrider.message (topic, key, payload) values "
+        "(repeat('t', 256), 'k', '1'), (repeat('t', 200000000), 'k', '2'), "
+        "('t', repeat('k', 1025), '3'), ('t', repeat('k', 200000000), '4'), ('', 'k', '5'), "
+        "(repeat('t', 255), repeat('k', 1024), 'sound')"
+    );
+    const auto store = log.open(everything());
+    const Result<Batch> batch = store->claim({10, 1000});
+    ASSERT_TRUE(batch) << batch.error().text;
+    std::map<std::string, std::string> flaws;
+    for (const Envelope& envelope : batch->envelopes) {
+        EXPECT_LE(envelope.topic.size() + envelope.key.size(), 1300U);
+        flaws[std::string(envelope.payload)] = envelope.flaw;
+    }
+    const std::map<std::string, std::string> said = {
+        {"1", "the topic has more than 255 bytes"},
+        {"2", "the topic has more than 255 bytes"},
+        {"3", "the key has more than 1024 bytes"},
+        {"4", "the key has more than 1024 bytes"},
+        {"5", "the message has no topic"},
+        {"sound", ""},
+    };
+    EXPECT_EQ(flaws, said);
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ protected:
 TEST_F(PostgresRoles, AWriterEnqueuesInEveryWay) {
     const PostgresSession writer(login("outrider_writer"));
     writer.run("insert into outrider.message (topic, key, payload) values ('t', 'k', 'insert')");
-    owner_.run("select setval('outrider.bell', 1)");  // from here on it rings
+    // From here on it rings.
+    owner_.run("select setval('outrider.active', last_value, false) from outrider.active");
     writer.run("select outrider.enqueue('t', 'text', key => 'k')");
     writer.run("select outrider.enqueue('t', '\"json\"'::jsonb, key => 'k', headers => '{}')");
     writer.run("select outrider.enqueue('t', 'bytes'::bytea, key => 'k')");
@@ -195,7 +196,6 @@ TEST_F(PostgresRoles, AWriterDoesNothingElse) {
              "select setval('outrider.active', 2)",
              "select setval('outrider.seq', 1)",
              "select nextval('outrider.active')",
-             "select nextval('outrider.bell')",
              "create table outrider.mine (x int)"}) {
         EXPECT_TRUE(is_denied(writer, sql)) << sql;
     }
@@ -271,7 +271,9 @@ TEST_F(PostgresRoles, ARelayWritesNoMessageAndChangesNoTable) {
     EXPECT_TRUE(is_denied(relay, "select outrider.enqueue('t', 'x')"));
     EXPECT_TRUE(is_denied(relay, "update outrider.message set topic = 'x'"));
     EXPECT_TRUE(is_denied(relay, "select nextval('outrider.seq')"));
-    EXPECT_EQ(refusal(relay, "listen outrider_outrider; select setval('outrider.bell', 1)"), "");
+    EXPECT_EQ(
+        refusal(relay, "listen outrider_outrider; select setval('outrider.active', 1, false)"), ""
+    );
     EXPECT_TRUE(is_denied(relay, "create table outrider.mine (x int)"));
     EXPECT_TRUE(is_denied(relay, "update outrider.schema_version set version = 1"));
 }
@@ -310,7 +312,7 @@ TEST(PostgresMigrate, GivesByNameWhatNobodyHasByDefault) {
         "create role hardened_server login in role hardened_relay"
     );
     const PostgresSession app(conninfo + " user=hardened_app");
-    dba.run("select setval('hardened.bell', 1)");
+    dba.run("select setval('hardened.active', last_value, false) from hardened.active");
     app.run("insert into hardened.message (topic, payload) values ('t', 'plain')");
     app.run("select hardened.enqueue('t', 'called')");
     app.run("select hardened.commit_outcome(pg_current_xact_id(), gen_random_uuid())");

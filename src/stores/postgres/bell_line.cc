@@ -37,11 +37,16 @@ Result<Rows> BellLine::lock(std::string_view function) const {
     return run("select " + std::string(function) + "(" + key + ")");
 }
 
+Result<void> BellLine::set(bool awake) const {
+    const std::string text = with_register_lock(sql::bell_set, names_);
+    return connection_.run_script(names_.fill(Names::fill(text, "awake", awake ? "true" : "false"))
+    );
+}
+
 Result<void> BellLine::raise() {
     const Result<Rows> shared = lock("pg_advisory_lock_shared");
     if (!shared) return shared.error();
-    const Result<Rows> raised = run(sql::bell_raise);
-    if (!raised) return raised.error();
+    if (Result<void> raised = set(false); !raised) return raised;
     // A writer draws its id before it looks at the bell. Whoever looked before it was raised has an
     // id below one that is drawn now.
     const Result<Rows> drawn = run(sql::bell_draw);
@@ -59,8 +64,7 @@ Result<void> BellLine::lower() {
     const Result<Rows> alone = lock("pg_try_advisory_lock");
     if (!alone) return alone.error();
     if (!alone->boolean(0, 0)) return {};
-    const Result<Rows> lowered = run(sql::bell_lower);
-    if (!lowered) return lowered.error();
+    if (Result<void> lowered = set(true); !lowered) return lowered;
     const Result<Rows> unlocked = lock("pg_advisory_unlock");
     if (!unlocked) return unlocked.error();
     return {};

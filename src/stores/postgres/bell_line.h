@@ -51,6 +51,7 @@ private:
 
     [[nodiscard]] Result<Rows> run(std::string_view sql, const Parameters& parameters = {}) const;
     [[nodiscard]] Result<Rows> lock(std::string_view function) const;
+    [[nodiscard]] Result<void> set(bool awake) const;
 
     // How many transactions below the barrier are still in progress.
     [[nodiscard]] Result<std::int64_t> count_unended();

@@ -7,6 +7,7 @@
 #include "core/assert.h"
 #include "core/hash.h"
 #include "core/text.h"
+#include "stores/postgres/log_id.h"
 #include "stores/shared/headers.h"
 
 namespace outrider::postgres {
@@ -17,34 +18,38 @@ enum LogColumn : int {
     kLane,
     kSeq,
     kSegment,
-    kMessageLane,
     kMessage,  // id, topic, key, type, payload, content_type, headers, occurred_at
     kMessageHeaders = kMessage + 6,
     kDeliverAfter = kMessage + 8,
     kOrderKey,
     kBlocked,
     kOver,
-    // In the row of a lane.
+    // In the row of a window.
     kState = kMessage + 1,
     kNow = kMessage + 7,
     kNextDue = kDeliverAfter,
 };
 
-// Parts of a lane's state.
+// Parts of a window's state.
 enum StatePart : std::size_t {
-    kTurn,
+    kLanes,
+    kTurns,
+    kPassed,
+    kPassedFloor,
+    kLate,
     kSnapshot,
     kFloor,
     kUpper,
     kNextFloor,
-    kLast,
-    kWork,
-    kNeeded,
-    kPaused,
-    kOpen,
     kKnownFloor,
-    kPassedFloor,
+    kLast,
+    kTop,
+    kRows,
+    kNeeded,
+    kOpen,
+    kWork,
     kLags,
+    kPaused,
     kHeld,
     kStateParts,
 };
@@ -60,13 +65,39 @@ enum DueColumn : int {
     kRefusedAt,
 };
 
-// A window without rows is not worth a settle, and the next one starts where it did; but what lies
-// above its floor is looked at again every time, so not for ever.
-constexpr std::int64_t kEmptyLagMax = 500;
+// A lane without rows is not worth a settle, and its next window starts where this one did; but
+// what lies above its floor is looked at again every time, so not for ever.
+constexpr std::int64_t kEmptyLagMax = 128;
+
+// An array of integers as text: {1,2}.
+std::vector<std::int64_t> integers(std::string_view text) {
+    std::vector<std::int64_t> numbers;
+    if (text.size() <= 2) return numbers;
+    for (const std::string& number : split(text.substr(1, text.size() - 2), ',')) {
+        numbers.push_back(std::strtoll(number.c_str(), nullptr, 10));
+    }
+    return numbers;
+}
 
 std::optional<WallTime> maybe_time(const Rows& rows, int row, int column) {
     if (rows.is_null(row, column)) return std::nullopt;
     return from_server_time(rows.integer(row, column));
+}
+
+MessageId message_id(std::string_view raw) {
+    std::array<std::uint8_t, 16> id{};
+    OUTRIDER_ASSERT(raw.size() == id.size());
+    std::copy(raw.begin(), raw.end(), id.begin());
+    return MessageId(id);
+}
+
+// Whoever writes with an INSERT of its own is not told what nobody could deliver.
+std::string_view flaw_of(const Envelope& envelope) {
+    static_assert(kTopicBytesMax == 255 && kKeyBytesMax == 1024, "as the texts say");
+    if (envelope.topic.empty()) return "the message has no topic";
+    if (envelope.topic.size() > kTopicBytesMax) return "the topic has more than 255 bytes";
+    if (envelope.key.size() > kKeyBytesMax) return "the key has more than 1024 bytes";
+    return {};
 }
 
 }  // namespace
@@ -85,11 +116,7 @@ WallTime from_server_time(std::int64_t micros) {
 
 Envelope ClaimReader::read_common(const Rows& rows, int row, int first) {
     Envelope envelope;
-    std::array<std::uint8_t, 16> id{};
-    const std::string_view raw = rows.bytes(row, first);
-    OUTRIDER_ASSERT(raw.size() == id.size());
-    std::copy(raw.begin(), raw.end(), id.begin());
-    envelope.id = MessageId(id);
+    if (!rows.is_null(row, first)) envelope.id = message_id(rows.bytes(row, first));
     envelope.topic = rows.bytes(row, first + 1);
     envelope.key = rows.bytes(row, first + 2);
     envelope.type = rows.bytes(row, first + 3);
@@ -97,6 +124,7 @@ Envelope ClaimReader::read_common(const Rows& rows, int row, int first) {
     envelope.content_type = rows.bytes(row, first + 5);
     envelope.headers =
         read_headers(jsonb_text(rows.bytes(row, first + 6)), claim_.arena, envelope.flaw);
+    if (envelope.flaw.empty()) envelope.flaw = flaw_of(envelope);
     envelope.occurred_at = from_server_time(rows.integer(row, first + 7));
     return envelope;
 }
@@ -130,7 +158,7 @@ void ClaimReader::read_parked(const Rows& rows) {
             const WallTime due_at = from_server_time(rows.integer(i, kDueAt));
             if (due_at > batch_.now) envelope.deliver_after = due_at;
             batch_.envelopes.push_back(envelope);
-            claim_.places.push_back({});
+            claim_.places.push_back(0);
         }
         const bool statement_cut = end == count && count == limits_.parked_rows;
         const bool chain_cut = statement_cut || taken == limits_.parked;
@@ -140,66 +168,75 @@ void ClaimReader::read_parked(const Rows& rows) {
     }
 }
 
+bool Window::moves(const LaneTurn& lane) const {
+    return open || lags || cut || lane.rows > 0 || next_floor - passed.floor > kEmptyLagMax;
+}
+
 void ClaimReader::read_state(const Rows& rows) {
     for (int row = 0; row < rows.count(); ++row) {
-        if (rows.is_null(row, kSeq)) read_lane(rows, row);
+        if (rows.is_null(row, kSeq)) read_window(rows, row);
     }
 }
 
 void ClaimReader::read_log(const Rows& rows) {
     for (int row = 0; row < rows.count(); ++row) {
-        if (rows.is_null(row, kSeq)) continue;
-        const std::int64_t lane = rows.integer(row, kLane);
-        const auto window =
-            std::find_if(claim_.windows.begin(), claim_.windows.end(), [lane](const LaneWindow& w) {
-                return w.lane == lane;
-            });
-        OUTRIDER_ASSERT(window != claim_.windows.end());
-        if (!window->cut) read_message(rows, row, *window);
+        if (!rows.is_null(row, kSeq)) read_message(rows, row);
     }
-    for (LaneWindow& window : claim_.windows) {
-        OUTRIDER_ASSERT(window.rows <= limits_.rows_per_lane);
-        if (window.rows == limits_.rows_per_lane) window.cut = true;
-        if (window.rows > 0) window.moves = true;
-        if (window.cut) batch_.full = true;
-    }
+    for (Window& window : claim_.windows) close(window);
 }
 
-void ClaimReader::read_lane(const Rows& rows, int row) {
+void ClaimReader::read_window(const Rows& rows, int row) {
     const std::vector<std::string> state = split(rows.bytes(row, kState), '|');
     OUTRIDER_ASSERT(state.size() == kStateParts);
     const auto number = [&](StatePart part) {
         return std::strtoll(state[part].c_str(), nullptr, 10);
     };
-    LaneWindow window;
-    window.lane = static_cast<std::int16_t>(rows.integer(row, kLane));
-    window.turn = number(kTurn);
+    const auto is = [&](StatePart part) { return state[part] == "true"; };
+    Window window;
+    const std::vector<std::int64_t> lanes = integers(state[kLanes]);
+    const std::vector<std::int64_t> turns = integers(state[kTurns]);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        lanes_[lanes[i]] = {claim_.windows.size(), i};
+        window.lanes.push_back({static_cast<std::int16_t>(lanes[i]), turns.at(i)});
+    }
+    window.passed = {state[kPassed], number(kPassedFloor), integers(state[kLate])};
     window.snapshot = state[kSnapshot];
     window.floor = number(kFloor);
     window.upper = number(kUpper);
     window.next_floor = number(kNextFloor);
-    window.last = number(kLast);
-    window.work = state[kWork] == "true";
-    window.open = state[kOpen] == "true";
     window.known_floor = number(kKnownFloor);
-    window.moves = window.open || state[kLags] == "true" ||
-                   window.next_floor - number(kPassedFloor) > kEmptyLagMax;
-    read_segments(state[kNeeded]);
-    claim_.paused = state[kPaused] == "true";
-    claim_.held = state[kHeld] == "true";
+    window.last = number(kLast);
+    window.top = number(kTop);
+    window.limit = number(kRows);
+    window.open = is(kOpen);
+    window.work = is(kWork);
+    window.lags = is(kLags);
+    for (const std::int64_t segment : integers(state[kNeeded])) {
+        claim_.segments.insert(static_cast<int>(segment));
+    }
+    claim_.paused = is(kPaused);
+    claim_.held = is(kHeld);
     batch_.now = from_server_time(rows.integer(row, kNow));
     batch_.next_due = maybe_time(rows, row, kNextDue);
     claim_.windows.push_back(std::move(window));
 }
 
-// An array of integers as text: {1,2}.
-void ClaimReader::read_segments(std::string_view text) {
-    for (const char c : text) {
-        if (c >= '1' && c <= '9') claim_.segments.insert(c - '0');
+// A window is finished only if all there is of it was looked at, and taken.
+void ClaimReader::close(Window& window) {
+    OUTRIDER_ASSERT(window.rows <= window.limit);
+    if (!window.cut && window.work && window.rows < window.limit) {
+        window.cut = window.top < window.upper;
+        window.read_to = window.top;
     }
+    if (window.rows == window.limit) window.cut = true;
+    if (window.cut) batch_.full = true;
 }
 
-void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
+void ClaimReader::read_message(const Rows& rows, int row) {
+    const auto found = lanes_.find(rows.integer(row, kLane));
+    OUTRIDER_ASSERT(found != lanes_.end());
+    Window& window = claim_.windows[found->second.first];
+    if (window.cut) return;
     const auto taken = static_cast<std::int64_t>(batch_.envelopes.size());
     const bool over = rows.boolean(row, kOver);
     claim_.large_row = claim_.large_row || over;
@@ -208,6 +245,8 @@ void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
         return;
     }
     ++window.rows;
+    LaneTurn& lane = window.lanes[found->second.second];
+    ++lane.rows;
     const std::int64_t seq = rows.integer(row, kSeq);
     window.read_to = seq;
     if (!filter_.takes(rows.bytes(row, kMessage + 1))) return;
@@ -217,17 +256,15 @@ void ClaimReader::read_message(const Rows& rows, int row, LaneWindow& window) {
                               rows.bytes(row, kMessageHeaders).size();
     if (static_cast<std::int64_t>(bytes) > limits_.bytes_per_row) claim_.large_row = true;
     envelope.seq = seq;
-    envelope.lane = static_cast<std::uint32_t>(window.lane);
+    if (rows.is_null(row, kMessage)) envelope.id = id_in_log(origin_, seq, envelope.occurred_at);
+    envelope.lane = static_cast<std::uint32_t>(lane.lane);
     envelope.order_key = order_key_of(rows, row, seq);
     envelope.blocked = rows.boolean(row, kBlocked) && envelope.order_key != own_order_key(seq) &&
                        !whole_chains_.contains(envelope.order_key);
     const std::optional<WallTime> deliver_after = maybe_time(rows, row, kDeliverAfter);
     if (deliver_after && *deliver_after > batch_.now) envelope.deliver_after = deliver_after;
     batch_.envelopes.push_back(envelope);
-    claim_.places.push_back(
-        {static_cast<int>(rows.integer(row, kSegment)),
-         static_cast<std::int16_t>(rows.integer(row, kMessageLane))}
-    );
+    claim_.places.push_back(static_cast<int>(rows.integer(row, kSegment)));
 }
 
 OrderKey ClaimReader::order_key_of(const Rows& rows, int row, std::int64_t seq) const {

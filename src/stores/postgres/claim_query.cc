@@ -1,41 +1,33 @@
 #include "stores/postgres/claim_query.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "stores/postgres/patience.h"
 #include "stores/postgres/sql.h"
 #include "stores/postgres/status.h"
 
 namespace outrider::postgres {
 namespace {
 
-// A session that is idle in its transaction for longer than the broker may take has been frozen:
-// its lanes are freed by the server this much later.
-constexpr Duration kFreezeMargin = std::chrono::seconds(5);
-
-constexpr std::int64_t kRowsPerLaneMin = 64;
+// What a window looks at for each message of a batch, at least: rows of other lanes and topics lie
+// in between, and those that were handled before. And whatever the batch.
+constexpr std::int64_t kNumbersPerMessage = 256;
+constexpr std::int64_t kNumbersMin = 1024;
 
 // Claims that go on weighing after the last large row: whoever stops too early reads in vain.
 constexpr int kWeighedClaims = 64;
-
-// As a setting of the server, which is an integer of 32 bits.
-std::string millis(Duration duration) {
-    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-    return std::to_string(std::min<std::int64_t>(count, kMost));
-}
 
 void unite(std::string& all, const std::string& branch) {
     all += all.empty() ? branch : " union all " + branch;
 }
 
-// For a destination that orders across lanes.
-std::string over_all_lanes(const std::string& branch, std::int64_t lanes) {
-    return "(select r.* from generate_series(0, " + std::to_string(lanes - 1) +
-           ") as a(lane) cross join lateral " + branch + " r order by seq limit $2)";
-}
-
 }  // namespace
+
+std::string with_short_texts(std::string_view sql, std::string_view row) {
+    std::string text = Names::fill(sql, "topic", sql::claim_topic);
+    text = Names::fill(text, "key", sql::claim_key);
+    return Names::fill(text, "row", row);
+}
 
 ClaimQuery::ClaimQuery(
     const Names& names,
@@ -66,10 +58,9 @@ ClaimReader::Limits ClaimQuery::limits(
     limits.parked = static_cast<std::int64_t>(parked);
     limits.parked_rows = limits.parked * 2;
     limits.parked_bytes = bytes / 2;
-    // A lane may have all there is: a small batch is not cut into sixteen parts.
-    limits.rows_per_lane = std::max(messages / lanes, std::min(messages, kRowsPerLaneMin));
-    limits.bytes_per_lane = std::max<std::int64_t>(bytes / lanes, 1);
-    limits.bytes_per_row = limits.bytes_per_lane / limits.rows_per_lane;
+    limits.bytes = bytes;
+    limits.bytes_per_row = bytes / messages;
+    limits.numbers = std::max(messages * kNumbersPerMessage, kNumbersMin);
     return limits;
 }
 
@@ -103,31 +94,23 @@ void ClaimQuery::write() {
 }
 
 std::string ClaimQuery::log_sql() const {
-    std::string late;
-    std::string late_lanes;
     std::string range;
     for (const int segment : segments_) {
-        const auto branch = [&](std::string_view sql, std::string_view lane) {
-            return Names::fill(Names::fill(sql, "segment", std::to_string(segment)), "lane", lane);
-        };
-        unite(late_lanes, branch(sql::claim_late_lanes, ""));
-        const std::string_view of_lane = "{schema}.lane_of(m.key, m.seq) = w.lane";
-        unite(late, branch(sql::claim_late, is_global() ? "true" : of_lane));
-        const std::string one = branch(sql::claim_range, is_global() ? "a.lane" : "w.lane");
-        unite(range, is_global() ? over_all_lanes(one, registered_.lanes) : one);
+        unite(range, Names::fill(sql::claim_range, "segment", std::to_string(segment)));
     }
-    std::string sql = Names::fill(sql::claim_log, "late_lanes", late_lanes);
-    sql = Names::fill(sql, "late", late);
-    sql = Names::fill(sql, "range", range);
-    sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_lane : sql::claim_weight_row);
-    sql = Names::fill(sql, "bytes", sql::claim_bytes);
+    std::string sql = Names::fill(sql::claim_log, "range", range);
+    sql = Names::fill(sql, "groups", sql::cursor_groups);
+    sql = Names::fill(sql, "lanes", "unnest(current_setting('outrider.lanes')::smallint[])");
+    sql = Names::fill(sql, "all_lanes", std::to_string(registered_.lanes));
+    sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_all : sql::claim_weight_row);
+    sql = with_short_texts(Names::fill(sql, "bytes", sql::claim_bytes), "m");
     sql = Names::fill(sql, "next_due", reads_parked_ ? sql::claim_next_due : "null::timestamptz");
     sql = Names::fill(sql, "blocked", reads_parked_ ? sql::claim_blocked : "false");
     return names_.fill(sql);
 }
 
 Parameters ClaimQuery::settings(bool local) const {
-    const std::string patience = millis(destination_.publish_deadline + kFreezeMargin);
+    const std::string patience = freeze_patience(destination_);
     return Parameters()
         .add(std::string_view(patience))
         .add(std::string_view(options_.settle == Settle::fast ? "off" : "on"))
@@ -174,7 +157,9 @@ ClaimQuery::Places ClaimQuery::add(
     if (reads_parked_) {
         places.due = next(
             "claim_due",
-            names_.fill(Names::fill(sql::claim_due, "bytes", sql::claim_bytes)),
+            names_.fill(
+                with_short_texts(Names::fill(sql::claim_due, "bytes", sql::claim_bytes), "y")
+            ),
             Parameters()
                 .add(registered_.id)
                 .add(limits.parked)
@@ -187,12 +172,13 @@ ClaimQuery::Places ClaimQuery::add(
         log_sql_,
         Parameters()
             .add(registered_.id)
-            .add(limits.rows_per_lane)
+            .add(limits.messages)
             .add(std::string_view(patterns_))
-            .add(weighs() ? limits.bytes_per_lane : limits.bytes_per_row)
+            .add(weighs() ? limits.bytes : limits.bytes_per_row)
             .add(is_global())
             .add(std::string_view(topics_))
             .add(takes_all_)
+            .add(limits.numbers)
     );
     next("claim_end", std::string(sql::claim_end), {});
     return places;

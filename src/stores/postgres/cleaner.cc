@@ -12,8 +12,6 @@ namespace {
 // holds everything.
 constexpr std::int64_t kSegmentBytesMax = std::int64_t{1} << 30;
 
-constexpr int kSegments = 4;
-
 // Nobody waits longer for a truncation than this: whoever comes behind it waits as long as it does.
 // An autovacuum of the segment yields only after deadlock_timeout, a second: it may finish, and a
 // later round truncates.
@@ -124,7 +122,7 @@ Result<Cleaner::Step> Cleaner::rotate(Duration retention) {
                 move.segment
             );
         case Move::Sort::activate:
-            return script("select setval('{schema}.active', {segment})", move.segment);
+            return script(with_register_lock(sql::rotate, names_), move.segment);
         case Move::Sort::close:
             return script(
                 "update {schema}.segment set closed_by = pg_current_xact_id(), closed_at = {now} "

@@ -74,8 +74,12 @@ Result<void> read_work(const Connection& connection, const Names& names, DoctorF
              std::string(holders->bytes(row, 2))}
         );
     }
-    const Result<Rows> stuck =
-        read_pending(connection, names, sql::doctor_stuck, {.topics = "t.patterns", .limit = "1"});
+    const Result<Rows> stuck = read_pending(
+        connection,
+        names,
+        sql::doctor_stuck,
+        {.whole = "d.ordering = 'global'", .topics = "t.patterns", .limit = "1"}
+    );
     if (!stuck) return stuck.error();
     for (int row = 0; row < stuck->count(); ++row) {
         facts.stuck.push_back(

@@ -224,7 +224,8 @@ private:
             say(Gravity::warning,
                 "bell",
                 "writers ring for a relay that is gone: every commit waits for the one before it",
-                "start a relay, or stop the ringing: select setval('<schema>.bell', 0)");
+                "start a relay, or stop the ringing: select setval('<schema>.active', last_value) "
+                "from <schema>.active");
         }
         for (const Holder& holder : facts_.holders) {
             say(Gravity::warning,

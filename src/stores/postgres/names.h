@@ -7,6 +7,9 @@
 
 namespace outrider::postgres {
 
+// The parts of a log, message_1 and so on.
+inline constexpr int kSegments = 4;
+
 // The statements of one schema: every text with {schema} replaced by its quoted name. Made once,
 // after the name was checked, so nothing a user writes ever becomes part of a statement unchecked.
 class Names {

@@ -20,6 +20,7 @@ struct Known {
 struct Log {
     std::int64_t lanes = 0;
     std::int64_t floor = 0;
+    std::int64_t origin = 0;
 };
 
 Result<Known> find(
@@ -135,7 +136,7 @@ Result<Known> find_or_add_alone(
 Result<Log> read_log(const Connection& connection, const Names& names) {
     const Result<Rows> now = connection.run(names.fill(sql::last_number));
     if (!now) return now.error();
-    if (!now->boolean(0, 2)) return Log{now->integer(0, 1), now->integer(0, 0)};
+    if (!now->boolean(0, 2)) return Log{now->integer(0, 1), now->integer(0, 0), now->integer(0, 3)};
     // Promoted a moment later, it would be served although nobody has adopted it.
     return Error{Remedy::wait, "the server is a standby: messages could never be settled on it"};
 }
@@ -153,6 +154,10 @@ std::int64_t serving_lock(const Names& names, std::int64_t destination) {
 
 std::int64_t registration_lock(const Names& names, std::string_view destination) {
     return order_key(Order::key, "outrider registration " + names.schema(), destination, 0);
+}
+
+std::string with_register_lock(std::string_view sql, const Names& names) {
+    return Names::fill(sql, "register_lock", std::to_string(lane_lock(names, 0, -4)));
 }
 
 Result<Registered> register_destination(
@@ -174,7 +179,7 @@ Result<Registered> register_destination(
     }
     if (!known) return known.error();
     lists.remember(destination);
-    return Registered{known->id, log->lanes};
+    return Registered{known->id, log->lanes, log->origin};
 }
 
 }  // namespace outrider::postgres

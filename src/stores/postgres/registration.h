@@ -12,6 +12,7 @@ namespace outrider::postgres {
 struct Registered {
     std::int64_t id = 0;
     std::int64_t lanes = 0;
+    std::int64_t origin = 0;  // of ids that no writer gave, see log_id.h
 };
 
 // Makes a destination known to the log, with its topics and a cursor per lane, unless it is.
@@ -38,5 +39,9 @@ struct Registered {
 
 // The key of the lock under which a destination is made known, or forgotten.
 [[nodiscard]] std::int64_t registration_lock(const Names& names, std::string_view destination);
+
+// The text with the key of the lock under which the register `active` is set: it says two things,
+// and whoever changes one of them must not undo the other.
+[[nodiscard]] std::string with_register_lock(std::string_view sql, const Names& names);
 
 }  // namespace outrider::postgres

@@ -22,6 +22,12 @@ void add_time(ArrayText& array, const std::optional<WallTime>& time) {
     }
 }
 
+std::string floors_of(const std::vector<std::int64_t>& numbers) {
+    ArrayText floors;
+    for (const std::int64_t number : numbers) floors.add(number);
+    return floors.text();
+}
+
 }  // namespace
 
 void Settler::add(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements) {
@@ -42,19 +48,19 @@ void Settler::add(const Batch& batch, const Claim& claim, std::span<const Settle
     add_cursors(batch, claim, settlements);
 }
 
-void Settler::collect(const Envelope& envelope, const Place& place, const Settlement& settlement) {
+void Settler::collect(const Envelope& envelope, int segment, const Settlement& settlement) {
     if (settlement.fate == Fate::left) return;
     if (envelope.parked) touched_.insert(envelope.order_key);
-    if (settlement.fate == Fate::again) return park(envelope, place, settlement);
-    if (settlement.fate == Fate::dead) bury(envelope, place, settlement);
+    if (settlement.fate == Fate::again) return park(envelope, segment, settlement);
+    if (settlement.fate == Fate::dead) bury(envelope, segment, settlement);
     if (envelope.parked) {
         unparked_.add(envelope.seq);
         unparks_ = true;
     }
 }
 
-void Settler::park(const Envelope& envelope, const Place& place, const Settlement& settlement) {
-    Waiting& waiting = waiting_[envelope.parked ? 0 : place.segment];
+void Settler::park(const Envelope& envelope, int segment, const Settlement& settlement) {
+    Waiting& waiting = waiting_[segment];
     waiting.lanes.add(std::int64_t{envelope.lane});
     waiting.seqs.add(envelope.seq);
     waiting.keys.add(settlement.park_key);
@@ -62,19 +68,17 @@ void Settler::park(const Envelope& envelope, const Place& place, const Settlemen
     add_time(waiting.refused_at, settlement.refused_at);
     add_time(waiting.due_at, settlement.due_at);
     waiting.errors.add(std::string_view(connection_.storable(settlement.reason)));
-    waiting.message_lanes.add(std::int64_t{place.lane});
     touched_.insert(settlement.park_key);
 }
 
-void Settler::bury(const Envelope& envelope, const Place& place, const Settlement& settlement) {
-    Dying& dying = dying_[envelope.parked ? 0 : place.segment];
+void Settler::bury(const Envelope& envelope, int segment, const Settlement& settlement) {
+    Dying& dying = dying_[segment];
     dying.lanes.add(std::int64_t{envelope.lane});
     dying.seqs.add(envelope.seq);
     dying.keys.add(settlement.park_key);
     dying.attempts.add(std::int64_t{settlement.attempts});
     dying.holds.add(settlement.holds_key);
     dying.errors.add(std::string_view(connection_.storable(settlement.reason)));
-    dying.message_lanes.add(std::int64_t{place.lane});
     touched_.insert(settlement.park_key);
 }
 
@@ -100,7 +104,6 @@ void Settler::add_parked() {
             pipeline_.add("settle_park_again", names_.fill(sql::settle_park_again), parameters);
             continue;
         }
-        parameters.add(std::string_view(waiting.message_lanes.text()));
         const std::string name = "settle_park_" + std::to_string(segment);
         pipeline_.add(name, statement(sql::settle_park, segment), parameters);
     }
@@ -123,7 +126,6 @@ void Settler::add_dead() {
             pipeline_.add("settle_bury_parked", names_.fill(sql::settle_bury_parked), parameters);
             continue;
         }
-        parameters.add(std::string_view(dying.message_lanes.text()));
         const std::string name = "settle_bury_" + std::to_string(segment);
         pipeline_.add(name, statement(sql::settle_bury, segment), parameters);
     }
@@ -154,19 +156,24 @@ void Settler::add_cursors(
         move.stopped = true;
         move.last = envelope.seq - 1;
     }
-    ArrayText lanes, turns, snapshots, floors, uppers, next_floors, lasts, finished, delivered;
-    for (const LaneWindow& window : claim.windows) {
-        const LaneMove& move = moves[static_cast<std::uint32_t>(window.lane)];
-        if (!window.moves && move.delivered == 0) continue;
-        lanes.add(std::int64_t{window.lane});
-        turns.add(window.turn);
-        snapshots.add(std::string_view(window.snapshot));
-        floors.add(window.floor);
-        uppers.add(window.upper);
-        next_floors.add(window.next_floor);
-        lasts.add(std::max(window.last, move.stopped ? move.last : window.read_to));
-        finished.add(!window.cut && !move.stopped);
-        delivered.add(move.delivered);
+    ArrayText lanes, turns, snapshots, floors, uppers, next_floors, lasts, finished, delivered,
+        late;
+    for (const Window& window : claim.windows) {
+        const std::string later = floors_of(late_floors(window.passed, window.snapshot));
+        for (const LaneTurn& lane : window.lanes) {
+            const LaneMove& move = moves[static_cast<std::uint32_t>(lane.lane)];
+            if (!window.moves(lane) && move.delivered == 0) continue;
+            lanes.add(std::int64_t{lane.lane});
+            turns.add(lane.turn);
+            snapshots.add(std::string_view(window.snapshot));
+            floors.add(window.floor);
+            uppers.add(window.upper);
+            next_floors.add(window.next_floor);
+            lasts.add(std::max(window.last, move.stopped ? move.last : window.read_to));
+            finished.add(!window.cut && !move.stopped);
+            delivered.add(move.delivered);
+            late.add(std::string_view(later));
+        }
     }
     Parameters parameters;
     parameters.add(destination_);
@@ -179,7 +186,8 @@ void Settler::add_cursors(
           &next_floors,
           &lasts,
           &finished,
-          &delivered}) {
+          &delivered,
+          &late}) {
         parameters.add(std::string_view(array->text()));
     }
     pipeline_.add("settle_cursor", names_.fill(sql::settle_cursor), parameters);

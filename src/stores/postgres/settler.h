@@ -32,15 +32,15 @@ private:
     // Arrays of what is parked or dies, by where the message lies: a segment, or 0 for the parked
     // ones.
     struct Waiting {
-        ArrayText lanes, seqs, keys, attempts, refused_at, due_at, errors, message_lanes;
+        ArrayText lanes, seqs, keys, attempts, refused_at, due_at, errors;
     };
     struct Dying {
-        ArrayText lanes, seqs, keys, attempts, holds, errors, message_lanes;
+        ArrayText lanes, seqs, keys, attempts, holds, errors;
     };
 
-    void collect(const Envelope& envelope, const Place& place, const Settlement& settlement);
-    void park(const Envelope& envelope, const Place& place, const Settlement& settlement);
-    void bury(const Envelope& envelope, const Place& place, const Settlement& settlement);
+    void collect(const Envelope& envelope, int segment, const Settlement& settlement);
+    void park(const Envelope& envelope, int segment, const Settlement& settlement);
+    void bury(const Envelope& envelope, int segment, const Settlement& settlement);
     void add_parked();
     void add_dead();
     void add_keys();

@@ -68,7 +68,10 @@ Result<void> count_pending(
         connection,
         names,
         sql::status_pending,
-        {.topics = "$2", .limit = "$3"},
+        {.whole =
+             "(c.whole or (select ordering = 'global' from {schema}.destination where id = $1))",
+         .topics = "$2",
+         .limit = "$3 * cardinality(c.lanes)"},
         Parameters().add(id).add(std::string_view(like_patterns(status.topics))).add(kPendingMax)
     );
     if (!pending) return pending.error();
@@ -149,6 +152,11 @@ Result<Rows> read_pending(
 ) {
     std::string text = Names::fill(sql, "pending", sql::pending);
     text = Names::fill(Names::fill(text, "topics", of.topics), "limit", of.limit);
+    text = Names::fill(Names::fill(text, "whole", of.whole), "groups", sql::cursor_groups);
+    text = Names::fill(text, "all_lanes", "(select lanes from {schema}.setting)");
+    text = Names::fill(
+        text, "lanes", "(select distinct lane from {schema}.cursor where destination = $1)"
+    );
     if (Result<void> begun = connection.run_script(kPinned); !begun) return begun.error();
     Result<Rows> rows = connection.run(names.fill(text), parameters);
     const Result<void> ended = connection.run_script("rollback");

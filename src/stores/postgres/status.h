@@ -16,12 +16,13 @@ namespace outrider::postgres {
 
 // How a statement fills in pending.sql.
 struct PendingOf {
+    std::string_view whole;   // an expression: whether c stands for all lanes
     std::string_view topics;  // an expression: an array of patterns
-    std::string_view limit;   // of rows, per lane
+    std::string_view limit;   // an expression: of rows
 };
 
 // Runs a statement with {pending} in it, in a transaction of its own. Reads what is pending by the
-// log's two indexes, and nothing that was delivered.
+// log's index, and nothing that was delivered.
 [[nodiscard]] Result<Rows> read_pending(
     const Connection& connection,
     const Names& names,

@@ -15,6 +15,9 @@ namespace {
 // ms against 0.03 ms).
 constexpr std::int64_t kFloorLagMax = 10'000;
 
+// For about so many turns a worker takes the same lanes.
+constexpr std::uint64_t kTurnsOnLanes = 16;
+
 }  // namespace
 
 // Ends the transaction when a batch is dropped.
@@ -109,7 +112,7 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
         roll_back();
         return ours.error();
     }
-    ClaimReader reader(destination_.order, filter_, limits, batch, *claim);
+    ClaimReader reader(registered_.origin, destination_.order, filter_, limits, batch, *claim);
     reader.read_state(log);
     if (places.due > 0) reader.read_parked(claim->rows[places.due]);
     reader.read_log(log);
@@ -136,12 +139,14 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
     ArrayText turns;
     ArrayText floors;
     bool any = false;
-    for (const LaneWindow& window : claim.windows) {
+    for (const Window& window : claim.windows) {
         if (window.open || !window.work) continue;
         if (window.next_floor - window.known_floor <= kFloorLagMax) continue;
-        lanes.add(std::int64_t{window.lane});
-        turns.add(window.turn);
-        floors.add(window.next_floor);
+        for (const LaneTurn& lane : window.lanes) {
+            lanes.add(std::int64_t{lane.lane});
+            turns.add(lane.turn);
+            floors.add(window.next_floor);
+        }
         any = true;
     }
     if (!any) return false;
@@ -169,12 +174,22 @@ bool PostgresStore::saw_all(const Claim& claim) {
     return false;
 }
 
+// Where it began before: lanes that go together turn for turn stand at the same place, and are read
+// in one go. Now and then elsewhere, so that no lane depends on one worker.
+std::int64_t PostgresStore::first_lane() {
+    const auto lanes = static_cast<std::uint64_t>(registered_.lanes);
+    if (!first_lane_ || dice_.pick(kTurnsOnLanes) == 0) {
+        first_lane_ = static_cast<std::int64_t>(dice_.pick(lanes));
+    }
+    return *first_lane_;
+}
+
 Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
     OUTRIDER_ASSERT(!turn_open_);
     LaneShare share(
         destination_.order == Order::global ? 1 : registered_.lanes,
         static_cast<std::int64_t>(destination_.workers),
-        static_cast<std::int64_t>(dice_.pick(static_cast<std::uint64_t>(registered_.lanes)))
+        first_lane()
     );
     const std::size_t parked = parked_share_.of(asked.messages);
     bool raised = false;
@@ -219,10 +234,13 @@ Batch PostgresStore::nothing(const Claim& claim, Batch batch) {
 // there.
 bool PostgresStore::has_work(const Claim& claim, const Batch& batch) {
     if (claim.paused) return false;
-    const bool moves = std::any_of(
-        claim.windows.begin(), claim.windows.end(), [](const LaneWindow& w) { return w.moves; }
-    );
-    return moves || !batch.envelopes.empty();
+    const auto moves = [](const Window& window) {
+        return std::any_of(window.lanes.begin(), window.lanes.end(), [&](const LaneTurn& lane) {
+            return window.moves(lane);
+        });
+    };
+    return std::any_of(claim.windows.begin(), claim.windows.end(), moves) ||
+           !batch.envelopes.empty();
 }
 
 Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {

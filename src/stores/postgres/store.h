@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/dice.h"
 #include "core/store.h"
@@ -72,6 +73,7 @@ private:
     [[nodiscard]] static Batch nothing(const Claim& claim, Batch batch);
     [[nodiscard]] Batch hand_out(std::unique_ptr<Claim> claim, Batch batch);
     [[nodiscard]] Result<void> show_itself() const;
+    [[nodiscard]] std::int64_t first_lane();
     void roll_back();
 
     Connection connection_;
@@ -83,6 +85,7 @@ private:
     Pipeline pipeline_;
     ClaimQuery query_;
     SeededDice dice_;
+    std::optional<std::int64_t> first_lane_;
     ParkedShare parked_share_;
     std::set<int> next_segments_;  // that are enough for the next claim
     bool turn_open_ = false;

@@ -123,7 +123,7 @@ std::string question_about(
     if (messages.empty()) {
         return "select nullif(pg_xact_status('" + transaction_id + "'), 'committed')";
     }
-    const std::string id = messages.front().id->to_string();
+    const std::string id = messages.back().id->to_string();
     return names_of(options).fill("select {schema}.commit_outcome('") + transaction_id + "', '" +
            id + "')";
 }

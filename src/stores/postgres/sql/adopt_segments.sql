@@ -4,5 +4,5 @@ update {schema}.segment g set
     opened_at = case when a.is_active then coalesce(g.opened_at, {now}) else g.opened_at end,
     closed_by = case when not a.is_active and g.closed_by is not null then '4'::xid8 end,
     closed_at = case when not a.is_active then g.closed_at end
-from (select segment, segment = pg_sequence_last_value('{schema}.active') as is_active from {schema}.segment) a
+from (select segment, segment = (select last_value from {schema}.active) as is_active from {schema}.segment) a
 where a.segment = g.segment

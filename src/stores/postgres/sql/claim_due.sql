@@ -2,7 +2,7 @@
 -- beyond the byte limit are not sent. Leans on parked_key_due and parked_chain; the moment is asked for once, since
 -- the index is not searched by one that may change from row to row. $1: destination, $2: keys, and messages of a key,
 -- at most, $3: messages at most, $4: bytes at most.
-select y.order_key, y.lane, y.seq, y.id, y.topic, y.key, case when y.before <= $4 then y.type end,
+select y.order_key, y.lane, y.seq, y.id, {topic}, {key}, case when y.before <= $4 then y.type end,
     case when y.before <= $4 then y.payload end, case when y.before <= $4 then y.content_type end,
     case when y.before <= $4 then y.headers end, y.occurred_at, y.due_at, y.attempts, y.refused_at
 from (

@@ -1,1 +1,1 @@
-{bytes}::bigint
+{bytes}::bigint <= $4

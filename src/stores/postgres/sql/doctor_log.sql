@@ -18,12 +18,13 @@ select (select seqcache from pg_sequence where seqrelid = '{schema}.seq'::regcla
         where not has_table_privilege('{schema}.' || r.name, p.what)
         union all
         select p.what || ' on ' || r.name
-        from (values ('seq', 'select'), ('active', 'select,update'), ('bell', 'select,update')) as r(name, rights)
+        from (values ('seq', 'select'), ('active', 'select,update')) as r(name, rights)
         cross join lateral unnest(string_to_array(r.rights, ',')) as p(what)
         where not has_sequence_privilege('{schema}.' || r.name, p.what)
         union all
         select 'execute on ' || f.name
-        from (values ('inbox_clean_up(integer)'), ('lane_of(text, bigint)')) as f(name)
+        from (values ('inbox_clean_up(integer)'), ('lane_of(text, bigint)'),
+            ('id_of(uuid, bigint, timestamptz)')) as f(name)
         where not has_function_privilege('{schema}.' || f.name, 'execute')), ','),
     array_to_string(array(
         select quote_ident(r.rolname) from pg_roles r, pg_class c

@@ -1,11 +1,9 @@
 -- Lanes that nobody has moved for half a minute although messages wait that the destination takes, unless it is paused.
 -- The writer may have set the time of a message: only one of the last half minute may be new.
-select d.name, count(distinct c.lane), max(extract(epoch from {now} - c.moved_at))::bigint
-from {schema}.destination d cross join {schema}.setting s
-cross join lateral (select distinct on (lane) * from {schema}.cursor where destination = d.id
-    order by lane, turn desc) c
-cross join lateral generate_series(c.lane::bigint, c.lane + case d.ordering when 'global' then s.lanes else 1 end - 1)
-    as l(lane)
+select d.name, count(*), max(extract(epoch from {now} - c.moved_at))::bigint
+from {schema}.destination d
+cross join lateral (select distinct on (lane) *, array[lane::bigint] as lanes from {schema}.cursor
+    where destination = d.id order by lane, turn desc) c
 cross join lateral (
     select array(select replace(replace(replace(replace(t, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
         from jsonb_array_elements_text(d.topics) as t) as patterns) t

@@ -2,5 +2,6 @@
 insert into {schema}.parked (destination, lane, seq, order_key, attempts, refused_at, due_at, error,
     id, topic, key, type, payload, content_type, headers, occurred_at)
 select $1, r.cursor_lane, r.seq, r.order_key, 0, null, {now}, 'replayed',
-    r.id, r.topic, r.key, r.type, r.payload, r.content_type, r.headers, r.occurred_at
+    {schema}.id_of(r.id, r.seq, r.occurred_at), r.topic, r.key, r.type, r.payload, r.content_type,
+    r.headers, r.occurred_at
 from {rows} r

@@ -1,7 +1,7 @@
 (
     -- Messages of one lane that a destination has passed, and that neither wait for it nor died. In an open window
     -- only what was read of it counts: the rest, late rows with low numbers too, is still to come by itself. Leans on
-    -- (lane, seq). $1: destination, $2: lane of its cursor, $3: what it keeps in order, $4: patterns of its topics,
+    -- (seq). $1: destination, $2: lane of its cursor, $3: what it keeps in order, $4: patterns of its topics,
     -- $5: from this number, $6: or from this moment, $7: topics like this, $8: of this key.
     select c.lane as cursor_lane, case when $3 = 'global' then 0
             when $3 = 'none' or coalesce(m.key, '') = '' then hashint8extended(m.seq, 0)

@@ -24,11 +24,12 @@ begin
         grant insert (id, topic, key, type, payload, content_type, headers, occurred_at, deliver_after)
             on {schema}.message to {writer};
         grant usage on sequence {schema}.seq to {writer};
-        -- To read the registers, not to move them.
-        grant select on sequence {schema}.active, {schema}.bell to {writer};
+        -- To read the register, not to move it.
+        grant select on sequence {schema}.active to {writer};
         -- By name, since a cluster may give nothing to everybody.
         grant execute on function
-            {schema}.ring(), {schema}.commit_outcome(xid8, uuid), {schema}.headers_flaw(jsonb),
+            {schema}.wake(), {schema}.commit_outcome(xid8, uuid), {schema}.headers_flaw(jsonb),
+            {schema}.are_headers(jsonb),
             {schema}.enqueue(text, bytea, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, text, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, jsonb, text, text, jsonb, text, timestamptz, uuid)
@@ -48,9 +49,10 @@ begin
         grant select, insert, update, delete on {schema}.destination, {schema}.cursor, {schema}.parked,
             {schema}.parked_key, {schema}.dead, {schema}.sample, {schema}.session, {schema}.mark to {relay};
         grant select, update, delete on {schema}.inbox, {schema}.inbox_position to {relay};
-        grant execute on function {schema}.inbox_clean_up(integer), {schema}.lane_of(text, bigint) to {relay};
+        grant execute on function {schema}.inbox_clean_up(integer), {schema}.lane_of(text, bigint),
+            {schema}.id_of(uuid, bigint, timestamptz) to {relay};
         grant select on sequence {schema}.seq to {relay};
-        grant select, update on sequence {schema}.active, {schema}.bell to {relay};
+        grant select, update on sequence {schema}.active to {relay};
     end if;
 end
 $body$;

@@ -1,0 +1,54 @@
+#include "stores/postgres/passed.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/assert.h"
+#include "core/text.h"
+
+namespace outrider::postgres {
+namespace {
+
+using Id = std::uint64_t;
+
+Id read_id(std::string_view text) {
+    Id id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    OUTRIDER_ASSERT(error == std::errc() && end == text.data() + text.size());
+    return id;
+}
+
+struct Snapshot {
+    explicit Snapshot(std::string_view text) {
+        const std::vector<std::string> parts = outrider::split(text, ':');
+        OUTRIDER_ASSERT(parts.size() >= 2);
+        xmax = read_id(parts[1]);
+        if (parts.size() == 2) return;  // nothing was in progress
+        for (const std::string& id : outrider::split(parts[2], ','))
+            in_progress.push_back(read_id(id));
+    }
+
+    Id xmax = 0;
+    std::vector<Id> in_progress;  // ascending
+};
+
+}  // namespace
+
+std::vector<std::int64_t> late_floors(const Passed& passed, std::string_view later_snapshot) {
+    const Snapshot before(passed.snapshot);
+    std::vector<std::int64_t> floors;
+    for (const Id id : Snapshot(later_snapshot).in_progress) {
+        if (id >= before.xmax) {
+            floors.push_back(passed.floor);
+            continue;
+        }
+        const auto known =
+            std::lower_bound(before.in_progress.begin(), before.in_progress.end(), id);
+        const auto place = static_cast<std::size_t>(known - before.in_progress.begin());
+        const bool is_known = known != before.in_progress.end() && *known == id;
+        floors.push_back(is_known && place < passed.late.size() ? passed.late[place] : 0);
+    }
+    return floors;
+}
+
+}  // namespace outrider::postgres

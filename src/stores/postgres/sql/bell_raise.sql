@@ -1,1 +1,0 @@
-select setval('{schema}.bell', 1)

@@ -1,1 +1,0 @@
-sum({bytes}) over (order by z.seq rows unbounded preceding) - {bytes}

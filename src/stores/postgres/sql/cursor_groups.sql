@@ -1,0 +1,8 @@
+-- Cursors of the destination $1 that stand at the same place, as one: the rows of all their lanes are then found in one
+-- read of the log. whole: they are all there are. {lanes} are those asked for, {all_lanes} is how many the log has.
+select array_agg(n.lane::bigint) as lanes, array_agg(n.turn) as turns, n.p::text::pg_snapshot as p, n.f,
+    n.s::text::pg_snapshot as s, n.sf, n.u, n.last, n.nf, n.late, count(*) = {all_lanes} as whole
+from {lanes} as l(lane)
+cross join lateral (
+    select * from {schema}.cursor where destination = $1 and lane = l.lane order by turn desc limit 1) n
+group by n.p::text, n.f, n.s::text, n.sf, n.u, n.last, n.nf, n.late
