@@ -69,16 +69,6 @@ enum DueColumn : int {
 // what lies above its floor is looked at again every time, so not for ever.
 constexpr std::int64_t kEmptyLagMax = 128;
 
-// An array of integers as text: {1,2}.
-std::vector<std::int64_t> integers(std::string_view text) {
-    std::vector<std::int64_t> numbers;
-    if (text.size() <= 2) return numbers;
-    for (const std::string& number : split(text.substr(1, text.size() - 2), ',')) {
-        numbers.push_back(std::strtoll(number.c_str(), nullptr, 10));
-    }
-    return numbers;
-}
-
 std::optional<WallTime> maybe_time(const Rows& rows, int row, int column) {
     if (rows.is_null(row, column)) return std::nullopt;
     return from_server_time(rows.integer(row, column));
@@ -193,13 +183,13 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     };
     const auto is = [&](StatePart part) { return state[part] == "true"; };
     Window window;
-    const std::vector<std::int64_t> lanes = integers(state[kLanes]);
-    const std::vector<std::int64_t> turns = integers(state[kTurns]);
+    const std::vector<std::int64_t> lanes = read_array(state[kLanes]);
+    const std::vector<std::int64_t> turns = read_array(state[kTurns]);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         lanes_[lanes[i]] = {claim_.windows.size(), i};
         window.lanes.push_back({static_cast<std::int16_t>(lanes[i]), turns.at(i)});
     }
-    window.passed = {state[kPassed], number(kPassedFloor), integers(state[kLate])};
+    window.passed = {state[kPassed], number(kPassedFloor), read_array(state[kLate])};
     window.snapshot = state[kSnapshot];
     window.floor = number(kFloor);
     window.upper = number(kUpper);
@@ -211,7 +201,7 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     window.open = is(kOpen);
     window.work = is(kWork);
     window.lags = is(kLags);
-    for (const std::int64_t segment : integers(state[kNeeded])) {
+    for (const std::int64_t segment : read_array(state[kNeeded])) {
         claim_.segments.insert(static_cast<int>(segment));
     }
     claim_.paused = is(kPaused);

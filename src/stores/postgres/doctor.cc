@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/clock.h"
+#include "core/text.h"
 #include "stores/postgres/bell_line.h"
 #include "stores/postgres/claim.h"
 #include "stores/postgres/identity.h"
@@ -13,15 +14,8 @@
 namespace outrider::postgres {
 namespace {
 
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(','), text.size());
-        parts.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return parts;
-}
+// How far behind a cursor a message is looked for that should have been brought long ago.
+constexpr std::int64_t kStuckNumbers = 100'000;
 
 Result<void> read_server(const Connection& connection, DoctorFacts& facts) {
     const WallTime before = SystemClock().wall();
@@ -36,9 +30,9 @@ Result<void> read_server(const Connection& connection, DoctorFacts& facts) {
     facts.full_page_writes = rows->boolean(0, 5);
     facts.autovacuum = rows->boolean(0, 6);
     facts.transaction_timeout = rows->integer(0, 7);
-    facts.idle_slots = split(rows->bytes(0, 8));
+    facts.idle_slots = split(rows->bytes(0, 8), ',');
     facts.async_standbys = rows->integer(0, 9);
-    facts.lazy_commits = split(rows->bytes(0, 10));
+    facts.lazy_commits = split(rows->bytes(0, 10), ',');
     facts.encoding = rows->bytes(0, 12);
     // The statement took a while: its middle is the best guess.
     const Duration offset =
@@ -52,9 +46,9 @@ Result<void> read_log(const Connection& connection, const Names& names, DoctorFa
     const Result<Rows> rows = connection.run(names.fill(sql::doctor_log));
     if (!rows) return rows.error();
     facts.sequence_cache = rows->integer(0, 0);
-    facts.unvacuumed = split(rows->bytes(0, 1));
-    facts.missing_rights = split(rows->bytes(0, 2));
-    facts.xid_writers = split(rows->bytes(0, 3));
+    facts.unvacuumed = split(rows->bytes(0, 1), ',');
+    facts.missing_rights = split(rows->bytes(0, 2), ',');
+    facts.xid_writers = split(rows->bytes(0, 3), ',');
     return {};
 }
 
@@ -78,7 +72,10 @@ Result<void> read_work(const Connection& connection, const Names& names, DoctorF
         connection,
         names,
         sql::doctor_stuck,
-        {.whole = "d.ordering = 'global'", .topics = "t.patterns", .limit = "1"}
+        {.whole = "d.ordering = 'global'",
+         .topics = "t.patterns",
+         .limit = "1",
+         .numbers = kStuckNumbers}
     );
     if (!stuck) return stuck.error();
     for (int row = 0; row < stuck->count(); ++row) {

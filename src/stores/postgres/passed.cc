@@ -20,12 +20,11 @@ Id read_id(std::string_view text) {
 
 struct Snapshot {
     explicit Snapshot(std::string_view text) {
-        const std::vector<std::string> parts = outrider::split(text, ':');
+        const std::vector<std::string> parts = split(text, ':');
         OUTRIDER_ASSERT(parts.size() >= 2);
         xmax = read_id(parts[1]);
         if (parts.size() == 2) return;  // nothing was in progress
-        for (const std::string& id : outrider::split(parts[2], ','))
-            in_progress.push_back(read_id(id));
+        for (const std::string& id : split(parts[2], ',')) in_progress.push_back(read_id(id));
     }
 
     Id xmax = 0;

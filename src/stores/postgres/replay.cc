@@ -27,6 +27,7 @@ public:
         patterns_ = like_patterns(read_topics(rows->bytes(0, 1)));
         ordering_ = rows->bytes(0, 2);
         lanes_ = read_array(rows->bytes(0, 3));
+        if (Result<void> narrowed = narrow(); !narrowed) return narrowed.error();
         return true;
     }
 
@@ -58,6 +59,22 @@ public:
     }
 
 private:
+    // To what is asked for. A destination with one order has one lane, whatever those of messages.
+    [[nodiscard]] Result<void> narrow() {
+        Parameters asked;
+        asked.add(std::string_view(patterns_));
+        add_filter(asked);
+        const Result<Rows> scope = connection_.run(names_.fill(sql::replay_scope), asked);
+        if (!scope) return scope.error();
+        if (scope->is_null(0, 0)) {
+            lanes_.clear();
+            return {};
+        }
+        first_ = scope->integer(0, 0);
+        if (ordering_ != to_string(Order::global)) lanes_ = read_array(scope->bytes(0, 1));
+        return {};
+    }
+
     // The lock is a statement of its own: the cursor must be read after it.
     [[nodiscard]] Result<std::uint64_t> park(std::int64_t lane) const {
         const Result<void> begun = connection_.run_script(
@@ -83,6 +100,11 @@ private:
         Parameters parameters;
         parameters.add(id_).add(lane).add(std::string_view(ordering_));
         parameters.add(std::string_view(patterns_));
+        add_filter(parameters);
+        return parameters;
+    }
+
+    void add_filter(Parameters& parameters) const {
         const auto add = [&parameters](const std::optional<std::string>& value) {
             if (value) {
                 parameters.add(std::string_view(*value));
@@ -90,11 +112,11 @@ private:
                 parameters.add_null();
             }
         };
-        add(filter_.from_seq ? std::optional(std::to_string(*filter_.from_seq)) : std::nullopt);
+        const std::optional<std::int64_t> from = first_ ? first_ : filter_.from_seq;
+        add(from ? std::optional(std::to_string(*from)) : std::nullopt);
         add(filter_.from_time ? std::optional(to_iso_micros(*filter_.from_time)) : std::nullopt);
         add(filter_.topic ? std::optional(like_pattern(*filter_.topic)) : std::nullopt);
         add(filter_.key);
-        return parameters;
     }
 
     const Connection& connection_;
@@ -104,6 +126,7 @@ private:
     std::string patterns_;
     std::string ordering_;
     std::vector<std::int64_t> lanes_;
+    std::optional<std::int64_t> first_;  // message of those that are asked for
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ struct PendingOf {
     std::string_view whole;   // an expression: whether c stands for all lanes
     std::string_view topics;  // an expression: an array of patterns
     std::string_view limit;   // an expression: of rows
+    // Looked at, at most. Lanes are told apart row by row, and one may have no message at all.
+    std::int64_t numbers = std::int64_t{1} << 60;
 };
 
 // Runs a statement with {pending} in it, in a transaction of its own. Reads what is pending by the
