@@ -88,6 +88,26 @@ TEST_F(PostgresOlderLog, WaitsForATableWithoutMakingOthersWaitForLong) {
     expect_newest();
 }
 
+// Whoever built the index of a log beside its writers was stopped half way: what is left of it
+// would never be used.
+TEST_F(PostgresOlderLog, AnIndexThatWasLeftHalfBuiltIsBuiltAnew) {
+    const PostgresSession session(conninfo_);
+    insert(session, "k", "x");
+    session.run("create index message_1_seq_idx on outrider.message_1 (seq)");
+    session.run(
+        "update pg_index set indisvalid = false where indexrelid = "
+        "'outrider.message_1_seq_idx'::regclass"
+    );
+    const auto migrated = admin_->migrate();
+    ASSERT_TRUE(migrated) << migrated.error().text;
+    EXPECT_EQ(
+        session.value("select count(*) filter (where i.indisvalid) || ' of ' || count(*) from "
+                      "pg_index i join pg_class c on c.oid = i.indrelid where c.relname ~ "
+                      "'^message(_[1-4])?$' and i.indrelid::regclass::text ~ '^outrider'"),
+        "5 of 5"
+    );
+}
+
 TEST(PostgresMigrate, SaysWhatIsMissingFromADumpOfTheSchemaAlone) {
     const PostgresLog log;
     PostgresSession(log.conninfo).run("delete from outrider.schema_version");
