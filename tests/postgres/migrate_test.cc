@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "postgres/log.h"
+#include "stores/postgres/log_index.h"
+#include "stores/postgres/registration.h"
 
 // From an older log to the newest, while it is in use.
 
@@ -106,6 +108,39 @@ TEST_F(PostgresOlderLog, AnIndexThatWasLeftHalfBuiltIsBuiltAnew) {
                       "'^message(_[1-4])?$' and i.indrelid::regclass::text ~ '^outrider'"),
         "5 of 5"
     );
+}
+
+TEST_F(PostgresOlderLog, AnIndexIsNotWaitedForForEverAndHoldsUpNobody) {
+    const PostgresSession session(conninfo_);
+    insert(session, "k", "x");
+    const PostgresSession reader(conninfo_);
+    reader.run("begin isolation level repeatable read; select 1");
+    const Names names = *Names::of("outrider");
+    const auto connection = postgres::Connection::open(conninfo_).value();
+    const auto patience = std::chrono::milliseconds(300);
+    const Result<void> built = postgres::build_index(connection, names, patience);
+    ASSERT_FALSE(built);
+    EXPECT_EQ(built.error().remedy, Remedy::yield);
+    EXPECT_NE(built.error().text.find("open for"), std::string::npos) << built.error().text;
+    insert(session, "k", "y");
+    reader.run("commit");
+    EXPECT_TRUE(postgres::build_index(connection, names, patience)) << "what was left is of no use";
+    ASSERT_TRUE(admin_->migrate());
+    expect_newest();
+}
+
+TEST_F(PostgresOlderLog, IsNotChangedUnderARelayThatCouldNotReadIt) {
+    const PostgresSession relay(conninfo_);
+    relay.run("insert into outrider.destination (name, topics) values ('old', '[\"*\"]')");
+    const std::int64_t lock = postgres::serving_lock(*Names::of("outrider"), 1);
+    relay.run("select pg_advisory_lock_shared(" + std::to_string(lock) + ")");
+    const auto refused = admin_->migrate();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().remedy, Remedy::yield);
+    EXPECT_NE(refused.error().text.find("'old'"), std::string::npos) << refused.error().text;
+    relay.run("select pg_advisory_unlock_all()");
+    ASSERT_TRUE(admin_->migrate());
+    expect_newest();
 }
 
 TEST(PostgresMigrate, SaysWhatIsMissingFromADumpOfTheSchemaAlone) {

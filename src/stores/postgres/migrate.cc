@@ -4,8 +4,10 @@
 #include <bit>
 #include <thread>
 
+#include "stores/postgres/log_index.h"
 #include "stores/postgres/registration.h"
 #include "stores/postgres/sql.h"
+#include "stores/postgres/status.h"
 
 namespace outrider::postgres {
 namespace {
@@ -29,8 +31,8 @@ constexpr std::array kSteps = {
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.
-constexpr std::string_view kPatient = "set local lock_timeout = '1s';\n";
-constexpr int kTries = 60;
+constexpr std::string_view kPatient = "set local lock_timeout = '200ms';\n";
+constexpr int kTries = 120;
 constexpr std::chrono::milliseconds kPause{500};
 
 std::string begin_text(const Names& names) {
@@ -57,50 +59,6 @@ std::string step_text(const Names& names, std::size_t lanes, std::size_t step) {
     return names.fill(text + "commit;\n");
 }
 
-// The parts of the index that step 11 makes. To build an index locks writers out, unless it is done
-// outside of a transaction.
-constexpr std::size_t kIndexStep = 10;
-
-Result<void> build_part(const Connection& connection, const Names& names, int segment) {
-    const auto text = [&](std::string_view sql) {
-        return names.fill(Names::fill(sql, "segment", std::to_string(segment)));
-    };
-    const Result<Rows> there = connection.run(
-        text("select pg_relation_size('{schema}.message_{segment}') = 0, i.indisvalid from "
-             "(values (to_regclass('{schema}.message_{segment}_seq_idx'))) as p(part) "
-             "left join pg_index i on i.indexrelid = p.part")
-    );
-    if (!there) return there.error();
-    const bool is_empty = there->boolean(0, 0);
-    const bool is_made = !there->is_null(0, 1);
-    if (is_made ? there->boolean(0, 1) : is_empty) return {};
-    if (is_made) {  // by somebody who was stopped half way
-        const Result<Rows> dropped =
-            connection.run(text("drop index concurrently {schema}.message_{segment}_seq_idx"));
-        if (!dropped) return dropped.error();
-    }
-    const Result<Rows> built =
-        connection.run(text("create index concurrently message_{segment}_seq_idx on "
-                            "{schema}.message_{segment} (seq)"));
-    if (!built) return built.error();
-    return {};
-}
-
-// One at a time, and whoever comes second does not wait: a build waits for all who wait.
-Result<void> build_index(const Connection& connection, const Names& names) {
-    const Parameters lock = Parameters().add(lane_lock(names, 0, -3));
-    const Result<Rows> mine = connection.run("select pg_try_advisory_lock($1)", lock);
-    if (!mine) return mine.error();
-    if (!mine->boolean(0, 0)) return Error{Remedy::wait, "somebody else builds the log's index"};
-    Result<void> built;
-    for (int segment = 1; segment <= kSegments && built; ++segment) {
-        built = build_part(connection, names, segment);
-    }
-    const Result<Rows> unlocked = connection.run("select pg_advisory_unlock($1)", lock);
-    if (built && !unlocked) return unlocked.error();
-    return built;
-}
-
 // A relay may be told to migrate, too, and does not own the schema: then there is nothing to do.
 Result<void> make_roles(const Connection& connection, const Names& names) {
     const Result<Rows> ours = connection.run(
@@ -116,19 +74,46 @@ Result<void> make_roles(const Connection& connection, const Names& names) {
     return made;
 }
 
+// Step 11 makes the log's index, and step 12 messages that older relays cannot read.
+constexpr std::size_t kIndexStep = 10;
+
+Result<void> prepare_index(const Connection& connection, const Names& names) {
+    const Result<std::optional<std::string>> served = served_destination(connection, names);
+    if (!served) return served.error();
+    if (*served) {
+        return Error{
+            Remedy::yield,
+            "a relay of an older version serves destination '" + **served +
+                "', and could not read what is written afterwards: stop it, run 'outrider migrate "
+                "up', start the new version. Nothing was changed"};
+    }
+    return build_index(connection, names);
+}
+
+// Tried long enough.
+Error in_other_hands(const Connection& connection, const Error& error) {
+    return {
+        Remedy::yield,
+        "a table of the log is in use by a transaction that is open for long: " +
+            oldest_transaction(connection) +
+            ". Wait for it, or end it, and run 'outrider migrate up' again; nothing was changed. " +
+            error.text};
+}
+
 Result<int> take_steps(const Connection& connection, const Names& names, std::size_t lanes) {
     for (int tries = 0;; ++tries) {
         Result<int> version = installed_version(connection, names);
         if (!version || *version >= newest_version()) return version;
         const auto step = static_cast<std::size_t>(*version);
-        Result<void> taken = step == kIndexStep ? build_index(connection, names) : Result<void>();
+        Result<void> taken = step == kIndexStep ? prepare_index(connection, names) : Result<void>();
         if (taken) taken = connection.run_script(step_text(names, lanes, step));
         if (taken) continue;
         [[maybe_unused]] const Result<void> undone = connection.run_script("rollback");
         // Somebody else may have taken the step while we waited for the lock.
         const Result<int> after = installed_version(connection, names);
         if (!after || *after > *version) continue;
-        if (taken.error().remedy != Remedy::wait || tries >= kTries) return taken.error();
+        if (taken.error().remedy != Remedy::wait) return taken.error();
+        if (tries >= kTries) return in_other_hands(connection, taken.error());
         std::this_thread::sleep_for(kPause);
     }
 }

@@ -165,6 +165,21 @@ Result<Rows> read_pending(
     return rows;
 }
 
+Result<std::optional<std::string>> served_destination(
+    const Connection& connection,
+    const Names& names
+) {
+    const Result<Rows> all =
+        connection.run(names.fill("select id, name from {schema}.destination"));
+    if (!all) return all.error();
+    for (int row = 0; row < all->count(); ++row) {
+        const Result<bool> served = is_served(connection, names, all->integer(row, 0));
+        if (!served) return served.error();
+        if (*served) return std::optional(std::string(all->bytes(row, 1)));
+    }
+    return std::optional<std::string>();
+}
+
 std::string like_pattern(std::string_view glob) {
     std::string pattern;
     for (const char c : glob) {

@@ -42,6 +42,12 @@ struct PendingOf {
     std::int64_t destination
 );
 
+// A destination that a relay serves right now, if there is one.
+[[nodiscard]] Result<std::optional<std::string>> served_destination(
+    const Connection& connection,
+    const Names& names
+);
+
 // Patterns as an array of LIKE patterns.
 [[nodiscard]] std::string like_patterns(const std::vector<std::string>& globs);
 

@@ -12,6 +12,6 @@ select d.id, d.name, d.topics::text, d.paused, d.circuit, d.circuit_reason,
             order by lane, turn desc) n) c
         where s.destination = d.id), 0)::float8,
     (select o.error from (
-        select p.error from {schema}.parked p where p.destination = d.id order by p.seq limit 1000) o
-        where o.error <> '' limit 1)
+        select p.error, p.refused_at from {schema}.parked p where p.destination = d.id order by p.seq limit 1000) o
+        where o.error <> '' and o.refused_at is not null limit 1)
 from {schema}.destination d order by d.name
