@@ -43,6 +43,7 @@ enum StatePart : std::size_t {
     kNextFloor,
     kKnownFloor,
     kLast,
+    kLow,
     kTop,
     kRows,
     kNeeded,
@@ -66,7 +67,8 @@ enum DueColumn : int {
 };
 
 // A lane without rows is not worth a settle, and its next window starts where this one did; but
-// what lies above its floor is looked at again every time, so not for ever.
+// what lies above that, its floor or the one of a transaction that has ended since, is looked at
+// again every time, so not for ever.
 constexpr std::int64_t kEmptyLagMax = 128;
 
 std::optional<WallTime> maybe_time(const Rows& rows, int row, int column) {
@@ -159,7 +161,7 @@ void ClaimReader::read_parked(const Rows& rows) {
 }
 
 bool Window::moves(const LaneTurn& lane) const {
-    return open || lags || cut || lane.rows > 0 || next_floor - passed.floor > kEmptyLagMax;
+    return open || lags || cut || lane.rows > 0 || next_floor - low > kEmptyLagMax;
 }
 
 void ClaimReader::read_state(const Rows& rows) {
@@ -196,6 +198,7 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     window.next_floor = number(kNextFloor);
     window.known_floor = number(kKnownFloor);
     window.last = number(kLast);
+    window.low = number(kLow);
     window.top = number(kTop);
     window.limit = number(kRows);
     window.open = is(kOpen);

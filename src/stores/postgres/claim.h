@@ -32,7 +32,8 @@ struct Window {
     std::int64_t next_floor = 0;   // the sequence as the claim read it
     std::int64_t known_floor = 0;  // the sequence as the settle before read it
     std::int64_t last = 0;         // how far it was read before
-    std::int64_t top = 0;          // how far this claim looked
+    std::int64_t low = 0;          // where this claim began to look
+    std::int64_t top = 0;          // how far it did
     std::int64_t limit = 0;        // of its rows
     std::int64_t rows = 0;         // in this claim
     std::int64_t read_to = 0;      // by this claim
@@ -73,7 +74,7 @@ public:
         std::int64_t parked_rows = 0;
         std::int64_t parked_bytes = 0;
         std::int64_t bytes_per_row = 0;
-        std::int64_t numbers = 0;  // that one window looks at
+        std::int64_t numbers = 0;  // that the claim looks at
     };
     // `origin`: of the log's ids.
     ClaimReader(

@@ -9,10 +9,12 @@
 namespace outrider::postgres {
 namespace {
 
-// What a window looks at for each message of a batch, at least: rows of other lanes and topics lie
-// in between, and those that were handled before. And whatever the batch.
+// What a claim looks at for each message of a batch, at least: rows of other lanes and topics lie
+// in between, and those that were handled before. And whatever the batch: the most takes about half
+// a second, and a claim that took longer than the session's patience would fail for ever.
 constexpr std::int64_t kNumbersPerMessage = 256;
 constexpr std::int64_t kNumbersMin = 1024;
+constexpr std::int64_t kNumbersMax = 2'560'000;
 
 // Claims that go on weighing after the last large row: whoever stops too early reads in vain.
 constexpr int kWeighedClaims = 64;
@@ -60,7 +62,7 @@ ClaimReader::Limits ClaimQuery::limits(
     limits.parked_bytes = bytes / 2;
     limits.bytes = bytes;
     limits.bytes_per_row = bytes / messages;
-    limits.numbers = std::max(messages * kNumbersPerMessage, kNumbersMin);
+    limits.numbers = std::clamp(messages * kNumbersPerMessage, kNumbersMin, kNumbersMax);
     return limits;
 }
 

@@ -3,7 +3,7 @@
 -- times), then the messages. Lanes that stand at the same place have one window. Leans on (seq) of each segment; takes
 -- share locks on the segments it names, and no transaction id. $1: destination, $2: messages in all, $3: patterns of
 -- its topics (LIKE), $4: bytes in all, or per row (fits), $5: whether the destination has one order for everything, $6:
--- its topics, as a list in JSON, $7: whether it takes every topic, $8: numbers that a window may look at.
+-- its topics, as a list in JSON, $7: whether it takes every topic, $8: numbers to look at in all.
 --
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
 -- for every row otherwise; what is new lies above f, and what a transaction wrote that had begun before p and has ended
@@ -33,10 +33,10 @@ y as materialized (
         greatest(ceil($2 * part), least($2, 64))::bigint as rows,
         $5 or whole as whole
     from x),
-w as materialized (select *, least(u, low + $8) as top from y)
+w as materialized (select *, least(u, low + greatest(ceil($8::bigint * part)::bigint, 1024)) as top from y)
 select null::bigint as lane, null::bigint as seq, null::integer, null::uuid,
     array_to_string(array[w.lanes::text, w.turns::text, w.p::text, w.f::text, w.late::text, w.s::text, w.sf::text,
-        w.u::text, w.lv::text, w.nf::text, w.last::text, w.top::text, w.rows::text, w.needed, w.open::text,
+        w.u::text, w.lv::text, w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text, w.needed, w.open::text,
         w.work::text, w.lags::text, d.paused::text,
         exists (select from {schema}.parked_key where destination = $1)::text], '|', ''),
     case when d.topics <> $6::jsonb then d.topics::text end, null::text, null::bytea, null::text, null::jsonb, {now},
