@@ -10,11 +10,9 @@ select $1, c.lane, m.seq, case when $3 = 'global' then 0
     0, null, greatest({now}, coalesce(m.deliver_after, {now})), 'adopted',
     {schema}.id_of(m.id, m.seq, m.occurred_at), m.topic, m.key, m.type, m.payload, m.content_type,
     m.headers, m.occurred_at
-from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last, nf, f, late from {schema}.cursor
+from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last, nf from {schema}.cursor
     where destination = $1 and lane = $2 order by turn desc limit 1) c
 join {schema}.message m on ($3 = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)
-    and m.seq > least(c.f, (select min(coalesce(i.floor, 0)) from rows from (pg_snapshot_xip(c.p), unnest(c.late))
-        as i(id, floor) where i.id is not null))
 where m.topic like any ($4::text[])
 and not (m.seq <= c.nf and (pg_visible_in_snapshot(m.xid, c.p)
     or (c.s is not null and m.seq <= c.last and pg_visible_in_snapshot(m.xid, c.s))))
