@@ -66,9 +66,9 @@ enum DueColumn : int {
     kRefusedAt,
 };
 
-// A lane without rows is not worth a settle, and its next window starts where this one did; but
-// what lies above that, its floor or the one of a transaction that has ended since, is looked at
-// again every time, so not for ever.
+// A window without rows is not worth a settle, and the next one starts where it did; but what lies
+// above that, its floor or the one of a transaction that has ended since, is looked at again every
+// time, so not for ever.
 constexpr std::int64_t kEmptyLagMax = 128;
 
 std::optional<WallTime> maybe_time(const Rows& rows, int row, int column) {
@@ -160,8 +160,8 @@ void ClaimReader::read_parked(const Rows& rows) {
     }
 }
 
-bool Window::moves(const LaneTurn& lane) const {
-    return open || lags || cut || lane.rows > 0 || next_floor - low > kEmptyLagMax;
+bool Window::moves() const {
+    return open || lags || cut || rows > 0 || next_floor - low > kEmptyLagMax;
 }
 
 void ClaimReader::read_state(const Rows& rows) {
@@ -188,7 +188,7 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     const std::vector<std::int64_t> lanes = read_array(state[kLanes]);
     const std::vector<std::int64_t> turns = read_array(state[kTurns]);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-        lanes_[lanes[i]] = {claim_.windows.size(), i};
+        lanes_[lanes[i]] = claim_.windows.size();
         window.lanes.push_back({static_cast<std::int16_t>(lanes[i]), turns.at(i)});
     }
     window.passed = {state[kPassed], number(kPassedFloor), read_array(state[kLate])};
@@ -228,7 +228,7 @@ void ClaimReader::close(Window& window) {
 void ClaimReader::read_message(const Rows& rows, int row) {
     const auto found = lanes_.find(rows.integer(row, kLane));
     OUTRIDER_ASSERT(found != lanes_.end());
-    Window& window = claim_.windows[found->second.first];
+    Window& window = claim_.windows[found->second];
     if (window.cut) return;
     const auto taken = static_cast<std::int64_t>(batch_.envelopes.size());
     const bool over = rows.boolean(row, kOver);
@@ -238,8 +238,6 @@ void ClaimReader::read_message(const Rows& rows, int row) {
         return;
     }
     ++window.rows;
-    LaneTurn& lane = window.lanes[found->second.second];
-    ++lane.rows;
     const std::int64_t seq = rows.integer(row, kSeq);
     window.read_to = seq;
     if (!filter_.takes(rows.bytes(row, kMessage + 1))) return;
@@ -250,7 +248,7 @@ void ClaimReader::read_message(const Rows& rows, int row) {
     if (static_cast<std::int64_t>(bytes) > limits_.bytes_per_row) claim_.large_row = true;
     envelope.seq = seq;
     if (rows.is_null(row, kMessage)) envelope.id = id_in_log(origin_, seq, envelope.occurred_at);
-    envelope.lane = static_cast<std::uint32_t>(lane.lane);
+    envelope.lane = static_cast<std::uint32_t>(found->first);
     envelope.order_key = order_key_of(rows, row, seq);
     envelope.blocked = rows.boolean(row, kBlocked) && envelope.order_key != own_order_key(seq) &&
                        !whole_chains_.contains(envelope.order_key);

@@ -19,7 +19,6 @@ namespace outrider::postgres {
 struct LaneTurn {
     std::int16_t lane = 0;
     std::int64_t turn = 0;
-    int rows = 0;  // in this claim
 };
 
 // The window of locked lanes that stand at the same place, as the claim found it.
@@ -42,8 +41,9 @@ struct Window {
     bool lags = false;             // a segment waits for it
     bool cut = false;              // not all of it is in the claim
 
-    // Whether a lane of it is worth a settle.
-    [[nodiscard]] bool moves(const LaneTurn& lane) const;
+    // Whether it is worth a settle, of all its lanes: those without rows would fall behind the
+    // others, and have to be read by themselves (latency at half load: 2.5 ms instead of 1.7).
+    [[nodiscard]] bool moves() const;
 };
 
 // What a claim holds: the server's own result memory, into which the envelopes point, and the
@@ -111,8 +111,7 @@ private:
     Batch& batch_;
     Claim& claim_;
     std::unordered_set<OrderKey> whole_chains_;
-    // By lane: its window, and its place in it.
-    std::map<std::int64_t, std::pair<std::size_t, std::size_t>> lanes_;
+    std::map<std::int64_t, std::size_t> lanes_;  // the window of each
 };
 
 // What the server sends for jsonb: a version, then text.

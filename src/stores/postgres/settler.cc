@@ -162,7 +162,7 @@ void Settler::add_cursors(
         const std::string later = floors_of(late_floors(window.passed, window.snapshot));
         for (const LaneTurn& lane : window.lanes) {
             const LaneMove& move = moves[static_cast<std::uint32_t>(lane.lane)];
-            if (!window.moves(lane) && move.delivered == 0) continue;
+            if (!window.moves() && move.delivered == 0) continue;
             lanes.add(std::int64_t{lane.lane});
             turns.add(lane.turn);
             snapshots.add(std::string_view(window.snapshot));

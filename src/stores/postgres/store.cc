@@ -234,13 +234,10 @@ Batch PostgresStore::nothing(const Claim& claim, Batch batch) {
 // there.
 bool PostgresStore::has_work(const Claim& claim, const Batch& batch) {
     if (claim.paused) return false;
-    const auto moves = [](const Window& window) {
-        return std::any_of(window.lanes.begin(), window.lanes.end(), [&](const LaneTurn& lane) {
-            return window.moves(lane);
-        });
-    };
-    return std::any_of(claim.windows.begin(), claim.windows.end(), moves) ||
-           !batch.envelopes.empty();
+    const bool moves = std::any_of(claim.windows.begin(), claim.windows.end(), [](const Window& w) {
+        return w.moves();
+    });
+    return moves || !batch.envelopes.empty();
 }
 
 Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {
