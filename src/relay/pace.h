@@ -39,7 +39,7 @@ private:
     static constexpr std::size_t kFirst = 256;
     static constexpr int kForgets = 1000;  // turns until the quickest has doubled, about
     static constexpr int kPatience = 16;
-    static constexpr std::size_t kFew = 12;
+    static constexpr std::size_t kFew = 24;
     // Who rests meets more messages, and rests longer: from 8,000 a second on up to the most, below
     // that for a few turns after one that was held up.
     static constexpr Duration kRestPerMessage = std::chrono::microseconds(120);
