@@ -58,7 +58,7 @@ Result<void> build_index(const Connection& connection, const Names& names, Durat
     if (!mine) return mine.error();
     if (!mine->boolean(0, 0)) {
         return Error{
-            Remedy::yield,
+            Remedy::wait,
             "somebody else builds the log's new index: run 'outrider migrate up' again when that "
             "has ended"};
     }

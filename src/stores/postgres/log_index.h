@@ -14,7 +14,8 @@ namespace outrider::postgres {
 // Builds the parts of the log's index, one for each segment that has messages, beside the writers:
 // to build an index in a transaction would lock them out. The step of the migration that makes the
 // index takes them for its own. Waits as long as `patience` for transactions that were open before;
-// then, and while somebody else builds it, refuses (yield), and can be run again.
+// then refuses (yield), and can be run again. While somebody else builds it: to be tried again
+// (wait).
 [[nodiscard]] Result<void> build_index(
     const Connection& connection,
     const Names& names,

@@ -91,7 +91,8 @@ Result<void> prepare_index(const Connection& connection, const Names& names) {
 }
 
 // Tried long enough.
-Error in_other_hands(const Connection& connection, const Error& error) {
+Error gave_up(const Connection& connection, const Error& error) {
+    if (error.native_code != native_code_of("55P03")) return {Remedy::yield, error.text};
     return {
         Remedy::yield,
         "a table of the log is in use by a transaction that is open for long: " +
@@ -113,7 +114,7 @@ Result<int> take_steps(const Connection& connection, const Names& names, std::si
         const Result<int> after = installed_version(connection, names);
         if (!after || *after > *version) continue;
         if (taken.error().remedy != Remedy::wait) return taken.error();
-        if (tries >= kTries) return in_other_hands(connection, taken.error());
+        if (tries >= kTries) return gave_up(connection, taken.error());
         std::this_thread::sleep_for(kPause);
     }
 }
