@@ -180,5 +180,22 @@ TEST_F(PostgresPlan, CountsWhatIsPendingWithoutReadingTheHistory) {
     EXPECT_LE(after.rows - before.rows, 1000);
 }
 
+// Who gives no headers pays for no check of them: once planned, their default is a constant.
+TEST_F(PostgresPlan, HeadersThatNobodyGivesAreNotChecked) {
+    session.run(
+        "create function pg_temp.plan(text) returns setof text language plpgsql as "
+        "$f$ begin return query execute 'explain (verbose) insert into outrider.message ' || $1; "
+        "end $f$"
+    );
+    const auto is_constant = [&](const std::string& columns_and_values) {
+        return session.value(
+            "select bool_or(line like '%NULL::outrider.headers%') from pg_temp.plan($$" +
+            columns_and_values + "$$) as line"
+        );
+    };
+    EXPECT_EQ(is_constant("(topic, payload) values ('t', '')"), "t");
+    EXPECT_EQ(is_constant("(topic, payload, headers) values ('t', '', null)"), "f");
+}
+
 }  // namespace
 }  // namespace outrider

@@ -143,7 +143,7 @@ Result<Rows> PostgresAdmin::find_dead(const DeadFilter& filter) {
     add(filter.topic ? std::optional(like_pattern(*filter.topic)) : std::nullopt);
     constexpr std::uint64_t kAll = std::numeric_limits<std::int64_t>::max();
     parameters.add(static_cast<std::int64_t>(std::min<std::uint64_t>(filter.limit, kAll)));
-    return connection_.run(names_.fill(with_short_texts(sql::dead_list, "x")), parameters);
+    return connection_.run(names_.fill(with_short_values(sql::dead_list, "x")), parameters);
 }
 
 Result<std::vector<DeadLetter>> PostgresAdmin::dead_letters(const DeadFilter& filter) {

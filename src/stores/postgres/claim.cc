@@ -15,9 +15,8 @@ namespace {
 
 // Columns of claim_log.sql.
 enum LogColumn : int {
-    kLane,
+    kPlace,
     kSeq,
-    kSegment,
     kMessage,  // id, topic, key, type, payload, content_type, headers, occurred_at
     kMessageHeaders = kMessage + 6,
     kDeliverAfter = kMessage + 8,
@@ -29,6 +28,9 @@ enum LogColumn : int {
     kNow = kMessage + 7,
     kNextDue = kDeliverAfter,
 };
+
+// A place is a segment and a lane, see claim_log.sql.
+constexpr std::int64_t kLanesOfPlace = 65'536;
 
 // Parts of a window's state.
 enum StatePart : std::size_t {
@@ -86,9 +88,11 @@ MessageId message_id(std::string_view raw) {
 // Whoever writes with an INSERT of its own is not told what nobody could deliver.
 std::string_view flaw_of(const Envelope& envelope) {
     static_assert(kTopicBytesMax == 255 && kKeyBytesMax == 1024, "as the texts say");
+    static_assert(kPayloadBytesCeiling == 67'108'864, "as claim_payload.sql says");
     if (envelope.topic.empty()) return "the message has no topic";
     if (envelope.topic.size() > kTopicBytesMax) return "the topic has more than 255 bytes";
     if (envelope.key.size() > kKeyBytesMax) return "the key has more than 1024 bytes";
+    if (envelope.payload.size() > kPayloadBytesCeiling) return "the payload has more than 64 MiB";
     return {};
 }
 
@@ -226,7 +230,8 @@ void ClaimReader::close(Window& window) {
 }
 
 void ClaimReader::read_message(const Rows& rows, int row) {
-    const auto found = lanes_.find(rows.integer(row, kLane));
+    const std::int64_t place = rows.integer(row, kPlace);
+    const auto found = lanes_.find(place % kLanesOfPlace);
     OUTRIDER_ASSERT(found != lanes_.end());
     Window& window = claim_.windows[found->second];
     if (window.cut) return;
@@ -255,7 +260,7 @@ void ClaimReader::read_message(const Rows& rows, int row) {
     const std::optional<WallTime> deliver_after = maybe_time(rows, row, kDeliverAfter);
     if (deliver_after && *deliver_after > batch_.now) envelope.deliver_after = deliver_after;
     batch_.envelopes.push_back(envelope);
-    claim_.places.push_back(static_cast<int>(rows.integer(row, kSegment)));
+    claim_.places.push_back(static_cast<int>(place / kLanesOfPlace));
 }
 
 OrderKey ClaimReader::order_key_of(const Rows& rows, int row, std::int64_t seq) const {

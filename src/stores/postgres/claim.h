@@ -60,7 +60,7 @@ struct Claim final : Batch::Hold {
 };
 
 // A column of claim_log.sql, in the row of a window: the stored list of topics, if it is not ours.
-inline constexpr int kStoredTopics = 5;
+inline constexpr int kStoredTopics = 4;
 
 // Reads results of the claim's statements into a batch. Pure but for memory.
 class ClaimReader {

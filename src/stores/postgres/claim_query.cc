@@ -25,9 +25,10 @@ void unite(std::string& all, const std::string& branch) {
 
 }  // namespace
 
-std::string with_short_texts(std::string_view sql, std::string_view row) {
+std::string with_short_values(std::string_view sql, std::string_view row) {
     std::string text = Names::fill(sql, "topic", sql::claim_topic);
     text = Names::fill(text, "key", sql::claim_key);
+    text = Names::fill(text, "payload", sql::claim_payload);
     return Names::fill(text, "row", row);
 }
 
@@ -105,9 +106,11 @@ std::string ClaimQuery::log_sql() const {
     sql = Names::fill(sql, "lanes", "unnest(current_setting('outrider.lanes')::smallint[])");
     sql = Names::fill(sql, "all_lanes", std::to_string(registered_.lanes));
     sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_all : sql::claim_weight_row);
-    sql = with_short_texts(Names::fill(sql, "bytes", sql::claim_bytes), "m");
+    sql = with_short_values(Names::fill(sql, "bytes", sql::claim_bytes), "m");
     sql = Names::fill(sql, "next_due", reads_parked_ ? sql::claim_next_due : "null::timestamptz");
-    sql = Names::fill(sql, "blocked", reads_parked_ ? sql::claim_blocked : "false");
+    sql = Names::fill(sql, "blocked", reads_parked_ ? sql::claim_blocked : "null::boolean");
+    sql = Names::fill(sql, "global", is_global() ? "true" : "false");
+    sql = Names::fill(sql, "takes_all", takes_all_ ? "true" : "false");
     return names_.fill(sql);
 }
 
@@ -160,7 +163,7 @@ ClaimQuery::Places ClaimQuery::add(
         places.due = next(
             "claim_due",
             names_.fill(
-                with_short_texts(Names::fill(sql::claim_due, "bytes", sql::claim_bytes), "y")
+                with_short_values(Names::fill(sql::claim_due, "bytes", sql::claim_bytes), "y")
             ),
             Parameters()
                 .add(registered_.id)
@@ -177,9 +180,7 @@ ClaimQuery::Places ClaimQuery::add(
             .add(limits.messages)
             .add(std::string_view(patterns_))
             .add(weighs() ? limits.bytes : limits.bytes_per_row)
-            .add(is_global())
             .add(std::string_view(topics_))
-            .add(takes_all_)
             .add(limits.numbers)
     );
     next("claim_end", std::string(sql::claim_end), {});

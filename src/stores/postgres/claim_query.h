@@ -10,8 +10,9 @@
 
 namespace outrider::postgres {
 
-// The text with {topic} and {key} of a row, and no more of them than shows that they are too long.
-[[nodiscard]] std::string with_short_texts(std::string_view sql, std::string_view row);
+// The text with {topic}, {key} and {payload} of a row, and no more of them than shows that they are
+// too long.
+[[nodiscard]] std::string with_short_values(std::string_view sql, std::string_view row);
 
 // The statements of a claim, as they have to be just now: which segments they name, whether they
 // look at what is parked, and whether they add up the bytes of what they read. Most logs hold small

@@ -28,6 +28,7 @@ constexpr std::array kSteps = {
     sql::schema_010_header_text,
     sql::schema_011_numbers,
     sql::schema_012_lean,
+    sql::schema_013_lighter,
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.

@@ -3,7 +3,7 @@
 -- the index is not searched by one that may change from row to row. $1: destination, $2: keys, and messages of a key,
 -- at most, $3: messages at most, $4: bytes at most.
 select y.order_key, y.lane, y.seq, y.id, {topic}, {key}, case when y.before <= $4 then y.type end,
-    case when y.before <= $4 then y.payload end, case when y.before <= $4 then y.content_type end,
+    case when y.before <= $4 then {payload} end, case when y.before <= $4 then y.content_type end,
     case when y.before <= $4 then y.headers end, y.occurred_at, y.due_at, y.attempts, y.refused_at
 from (
     select z.*, sum({bytes}) over (rows unbounded preceding) - {bytes} as before

@@ -1,1 +1,1 @@
-sum({bytes}) over (order by z.seq rows unbounded preceding) - {bytes} <= $4 * w.part
+sum({bytes}) over (order by z.seq rows unbounded preceding) - {bytes} <= w.bytes * w.part

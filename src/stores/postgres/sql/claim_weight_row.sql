@@ -1,1 +1,1 @@
-{bytes}::bigint <= $4
+{bytes} <= w.bytes

@@ -29,7 +29,7 @@ begin
         -- By name, since a cluster may give nothing to everybody.
         grant execute on function
             {schema}.wake(), {schema}.commit_outcome(xid8, uuid), {schema}.headers_flaw(jsonb),
-            {schema}.are_headers(jsonb),
+            {schema}.are_headers(jsonb), {schema}.no_headers(),
             {schema}.enqueue(text, bytea, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, text, text, text, jsonb, text, timestamptz, uuid),
             {schema}.enqueue(text, jsonb, text, text, jsonb, text, timestamptz, uuid)

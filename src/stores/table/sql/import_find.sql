@@ -6,9 +6,9 @@ begin
     for one in select t.* from {table} t where {alive} and {wanted} order by {order} loop
         begin
             insert into {log}.message (id, topic, key, type, payload, content_type, headers, occurred_at, deliver_after)
-            select {message_id}, ({topic})::{log}.limited_topic, ({key})::{log}.limited_key, {type}, {bytes},
-                {content_type}, {headers}::jsonb, coalesce({occurred}, clock_timestamp()),
-                case when {due} > clock_timestamp() then {due} end
+            select {message_id}, ({topic})::{log}.limited_topic, ({key})::{log}.limited_key, {type},
+                ({bytes})::{log}.limited_payload, {content_type}, {headers}::jsonb,
+                coalesce({occurred}, clock_timestamp()), case when {due} > clock_timestamp() then {due} end
             from (select one.*) t;
         exception when data_exception or integrity_constraint_violation then
             raise exception using errcode = sqlstate,

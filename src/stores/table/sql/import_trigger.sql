@@ -10,9 +10,9 @@ begin
         end if;
     end if;
     insert into {log}.message (id, topic, key, type, payload, content_type, headers, occurred_at, deliver_after)
-    select {message_id}, ({topic})::{log}.limited_topic, ({key})::{log}.limited_key, {type}, {bytes},
-        {content_type}, {headers}::jsonb, coalesce({occurred}, clock_timestamp()),
-        case when {due} > clock_timestamp() then {due} end
+    select {message_id}, ({topic})::{log}.limited_topic, ({key})::{log}.limited_key, {type},
+        ({bytes})::{log}.limited_payload, {content_type}, {headers}::jsonb,
+        coalesce({occurred}, clock_timestamp()), case when {due} > clock_timestamp() then {due} end
     from (select new.*) t where {alive};
     if found then
         {settle} where {id} = {new_id} and {alive};
