@@ -327,9 +327,9 @@ TEST(PostgresDoorbell, WhoeverPollsASlowServerLooksLessAndLess) {
 TEST(RingRate, HasTwoBounds) {
     postgres::RingRate rate;
     const MonoTime start = SystemClock().now();
-    EXPECT_FALSE(rate.is_too_much(49, start));
-    EXPECT_TRUE(rate.is_too_much(1, start + postgres::RingRate::kSpan / 2));
-    EXPECT_FALSE(rate.is_too_much(49, start + postgres::RingRate::kSpan * 3));
+    EXPECT_FALSE(rate.is_too_much(15, start));
+    EXPECT_TRUE(rate.is_too_much(1, start + std::chrono::milliseconds(20)));
+    EXPECT_FALSE(rate.is_too_much(15, start + std::chrono::milliseconds(50)));
     EXPECT_TRUE(postgres::RingRate::is_quiet(0));
     EXPECT_TRUE(postgres::RingRate::is_quiet(20));
     EXPECT_FALSE(postgres::RingRate::is_quiet(21));

@@ -12,7 +12,7 @@ class RingRate {
 public:
     // Counts rings of one moment. True: too many lately, so lower the bell.
     [[nodiscard]] bool is_too_much(int rings, MonoTime now) {
-        if (now - since_ > kSpan) {
+        if (now - since_ > kRingSpan) {
             since_ = now;
             count_ = 0;
         }
@@ -26,8 +26,10 @@ public:
     static constexpr Duration kSpan = std::chrono::milliseconds(100);
 
 private:
-    static constexpr int kTooMuch = 50;
-    static constexpr std::int64_t kQuiet = 20;
+    // Short: while the bell is up, sixteen busy writers commit a sixth of what they could.
+    static constexpr Duration kRingSpan = std::chrono::milliseconds(25);
+    static constexpr int kTooMuch = 16;
+    static constexpr std::int64_t kQuiet = 20;  // within kSpan
 
     MonoTime since_;
     int count_ = 0;

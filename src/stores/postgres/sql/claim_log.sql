@@ -56,7 +56,7 @@ select m.place, m.seq, m.id, {topic}, {key},
     case when not m.fits then true end
 from w cross join lateral (
     select z.*, {weight} as fits, {takes_all} or z.topic like any ($3) as ours,
-        case when coalesce(z.key, '') = '' then null
-            else hashtextextended(z.topic, hashtextextended(z.key, bigint '0')) end as order_key
+        case when octet_length(z.key) > 0
+            then hashtextextended(z.topic, hashtextextended(z.key, bigint '0')) end as order_key
     from (select * from ({range}) r order by seq limit w.rows) z) m
 where w.work
