@@ -25,14 +25,21 @@ public:
     // After a turn with so many messages, whose claim and settle have taken `store_time`. What they
     // took longer than the quickest of late, they waited for a processor or a disk that the
     // application was using: then a turn for many is worth waiting for. Where there is room for
-    // both, or only a few messages come at a time, latency counts, and there is no rest.
+    // both, or only a few messages come at a time, latency counts, and there is no rest. Each may
+    // be twice the one before: a single turn that was held up has many messages, too, and those
+    // that come behind it should not wait once more.
     [[nodiscard]] Duration rest_after(std::size_t messages, Duration store_time) {
         quickest_ = std::min(quickest_ + quickest_ / kForgets + Duration(1), store_time);
         const auto company = static_cast<Duration::rep>(std::max(messages, kFew) - kFew);
         const Duration crowd = (store_time - quickest_) * kPatience;
-        return std::min({kRestPerMessage * company, crowd, kRestMax});
+        rest_ = std::min({kRestPerMessage * company, crowd, rest_ * 2 + kRestFirst, kRestMax});
+        return rest_;
     }
 
+    // There was nothing to do.
+    void idle() { rest_ = Duration::zero(); }
+
+    static constexpr Duration kRestFirst = std::chrono::milliseconds(1);
     static constexpr Duration kRestMax = std::chrono::milliseconds(50);
 
 private:
@@ -40,13 +47,13 @@ private:
     static constexpr int kForgets = 1000;  // turns until the quickest has doubled, about
     static constexpr int kPatience = 16;
     static constexpr std::size_t kFew = 24;
-    // Who rests meets more messages, and rests longer: from 8,000 a second on up to the most, below
-    // that for a few turns after one that was held up.
+    // Who rests meets more messages, and rests longer: from 8,000 a second on up to the most.
     static constexpr Duration kRestPerMessage = std::chrono::microseconds(120);
 
     BatchLimits limits_;
     std::size_t messages_ = 1;
     Duration quickest_ = std::chrono::hours(1);
+    Duration rest_ = Duration::zero();
 };
 
 }  // namespace outrider

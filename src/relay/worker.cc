@@ -124,7 +124,10 @@ MonoTime Worker::schedule(const TurnReport& report) {
         return parts_.circuit.retry_at();
     }
     if (report.outcome != Outcome::held) close_circuit();  // else somebody else asks the broker
-    if (idle) return after_nothing(report);
+    if (idle) {
+        pace_.idle();
+        return after_nothing(report);
+    }
     if (report.full) {
         pace_.grow();
         return parts_.clock.now();

@@ -82,16 +82,29 @@ TEST(Pace, RestsForCompanyOnlyWhereTheStoreIsCrowded) {
     Pace pace({.messages = 1000, .bytes = 77});
     EXPECT_EQ(pace.rest_after(100, milliseconds(1)), Duration::zero()) << "the quickest so far";
     EXPECT_EQ(pace.rest_after(1, milliseconds(100)), Duration::zero()) << "few messages";
-    EXPECT_EQ(pace.rest_after(600, milliseconds(100)), Pace::kRestMax);
+    for (int turns = 0; turns < 10; ++turns) std::ignore = pace.rest_after(1000, milliseconds(100));
+    EXPECT_EQ(pace.rest_after(1000, milliseconds(100)), Pace::kRestMax);
     const Duration several = pace.rest_after(30, milliseconds(100));
     EXPECT_GT(several, Duration::zero());
-    EXPECT_LT(several, Pace::kRestMax);
+    EXPECT_LT(several, milliseconds(1));
+    for (int turns = 0; turns < 10; ++turns) std::ignore = pace.rest_after(1000, milliseconds(100));
     const Duration crowded = pace.rest_after(100, std::chrono::microseconds(1500));
     EXPECT_GT(crowded, milliseconds(7)) << "sixteen times what it took longer";
     EXPECT_LE(crowded, milliseconds(8));
     // A store that is slower for good is not a crowded one for good.
     for (int turns = 0; turns < 10'000; ++turns) std::ignore = pace.rest_after(1, milliseconds(2));
     EXPECT_EQ(pace.rest_after(100, milliseconds(2)), Duration::zero());
+}
+
+TEST(Pace, OneTurnThatWasHeldUpMakesNobodyWaitForLong) {
+    using std::chrono::milliseconds;
+    Pace pace({.messages = 1000, .bytes = 77});
+    std::ignore = pace.rest_after(1, milliseconds(1));
+    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), Pace::kRestFirst);
+    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), 3 * Pace::kRestFirst);
+    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), 7 * Pace::kRestFirst);
+    pace.idle();
+    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), Pace::kRestFirst);
 }
 
 }  // namespace
