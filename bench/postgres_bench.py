@@ -5,7 +5,8 @@
 
 Prints: the drain rate of a backlog (plain, under a held snapshot, of one late transaction, right after a truncation,
 behind a long history) with the relay's memory and the WAL that progress costs; what an enqueue costs a business
-transaction; the time from commit to delivery at half of that rate; and how much an idle relay asks.
+transaction; the time from commit to delivery at half of that rate; and how much an idle relay asks (--seconds is for
+these two).
 
 Machines are noisy: what is compared is measured in turns, several rounds of it, and a ratio is the median of those of
 the rounds."""
