@@ -111,6 +111,12 @@ inline void expect_floors(const PostgresSession& session) {
         "0"
     ) << "a message of later below a window's floor";
     EXPECT_EQ(
+        session.value("select count(*) from outrider.cursor c join outrider.message m "
+                      "on m.seq <= c.nf and m.xid::text::numeric >= c.nf_by "
+                      "or m.seq <= c.sf and m.xid::text::numeric >= c.sf_by"),
+        "0"
+    ) << "a message of whoever came after a floor below it";
+    EXPECT_EQ(
         session.value("select count(*) from outrider.cursor c where cardinality(late) > "
                       "(select count(*) from pg_snapshot_xip(c.p))"),
         "0"

@@ -6,8 +6,6 @@
 namespace outrider::late {
 namespace {
 
-using short_cut::last_number;
-
 TEST(PostgresLateFloor, FindsKeysThatLieManyClaimsApart) {
     const PostgresLog log(4, short_cut::quiet_server());
     const PostgresSession session(log.conninfo);
@@ -62,55 +60,6 @@ TEST(PostgresLateFloor, FindsWhatCommitsWhileItLooks) {
     add(delivered, drain(*store, 3).payloads);
     second.run("commit");
     add(delivered, drain(*store, 3).payloads);
-    expect_all(session, delivered);
-    expect_floors(session);
-}
-
-TEST(PostgresLateFloor, KnowsEachTransactionByWhenItBegan) {
-    const PostgresLog log(2, short_cut::quiet_server());
-    const PostgresSession session(log.conninfo);
-    const auto store = log.open(everything());
-    Bulk bulk;
-    Payloads delivered;
-    const auto go_on = [&] {
-        bulk.write(session, 400);
-        add(delivered, drain(*store, 1000).payloads);
-    };
-    go_on();
-    std::vector<std::unique_ptr<PostgresSession>> late;
-    std::vector<std::int64_t> at_least;
-    std::vector<std::int64_t> below;
-    for (int i = 0; i < 4; ++i) {
-        at_least.push_back(last_number(session) - 400);
-        go_on();
-        late.push_back(std::make_unique<PostgresSession>(log.conninfo));
-        late.back()->run("begin");
-        write(*late.back(), "l" + std::to_string(i), 1);
-        below.push_back(last_number(session));
-        go_on();
-    }
-    // Each lane says the same of the four, in the order of their ids.
-    go_on();
-    for (const char* lane : {"0", "1"}) {
-        const Payloads floors = session.column(
-            "select unnest(late) from (select * from outrider.cursor where lane = " +
-            std::string(lane) + " order by turn desc limit 1) c"
-        );
-        ASSERT_EQ(floors.size(), 4U);
-        for (std::size_t i = 0; i < 4; ++i) {
-            EXPECT_GE(std::stoll(floors[i]), at_least[i]);
-            EXPECT_LT(std::stoll(floors[i]), below[i]);
-        }
-    }
-    for (const std::size_t i : {2U, 0U, 3U, 1U}) {
-        write(*late[i], "l" + std::to_string(i), 2);
-        late[i]->run("commit");
-        const Payloads found = drain(*store, 3).payloads;
-        const std::string key = "l" + std::to_string(i);
-        EXPECT_EQ(found, (Payloads{key + " 1", key + " 2"}));
-        add(delivered, found);
-        go_on();
-    }
     expect_all(session, delivered);
     expect_floors(session);
 }

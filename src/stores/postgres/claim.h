@@ -27,6 +27,7 @@ struct Window {
     Passed passed;                 // what was handled before it
     std::string snapshot;          // S
     std::int64_t floor = 0;        // its own
+    std::uint64_t floor_by = 0;    // who wrote that
     std::int64_t upper = 0;        // the largest number when it was opened
     std::int64_t next_floor = 0;   // the sequence as the claim read it
     std::int64_t known_floor = 0;  // the sequence as the settle before read it
@@ -44,6 +45,8 @@ struct Window {
     // Whether it is worth a settle, of all its lanes: those without rows would fall behind the
     // others, and have to be read by themselves (latency at half load: 2.5 ms instead of 1.7).
     [[nodiscard]] bool moves() const;
+
+    [[nodiscard]] Later later() const { return {snapshot, floor, floor_by}; }
 };
 
 // What a claim holds: the server's own result memory, into which the envelopes point, and the

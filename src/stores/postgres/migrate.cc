@@ -29,6 +29,7 @@ constexpr std::array kSteps = {
     sql::schema_011_numbers,
     sql::schema_012_lean,
     sql::schema_013_lighter,
+    sql::schema_014_drawn,
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.

@@ -33,10 +33,14 @@ struct Snapshot {
 
 }  // namespace
 
-std::vector<std::int64_t> late_floors(const Passed& passed, std::string_view later_snapshot) {
+std::vector<std::int64_t> late_floors(const Passed& passed, const Later& later) {
     const Snapshot before(passed.snapshot);
     std::vector<std::int64_t> floors;
-    for (const Id id : Snapshot(later_snapshot).in_progress) {
+    for (const Id id : Snapshot(later.snapshot).in_progress) {
+        if (id >= later.floor_by) {
+            floors.push_back(later.floor);
+            continue;
+        }
         if (id >= before.xmax) {
             floors.push_back(passed.floor);
             continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,16 @@ struct Passed {
     std::vector<std::int64_t> late;
 };
 
+// A later snapshot, the floor of those that are not in it, and who wrote that floor: it was read
+// before this id was drawn, so it holds for every id from there on.
+struct Later {
+    std::string_view snapshot;
+    std::int64_t floor = 0;
+    std::uint64_t floor_by = std::numeric_limits<std::uint64_t>::max();  // not known: nobody
+};
+
 // The floors of the ids that are in progress in a later snapshot: those that were in progress
-// before keep their own, the others were drawn since.
-[[nodiscard]] std::vector<std::int64_t> late_floors(
-    const Passed& passed,
-    std::string_view later_snapshot
-);
+// before keep their own, the others were drawn since, or even since its floor was read.
+[[nodiscard]] std::vector<std::int64_t> late_floors(const Passed& passed, const Later& later);
 
 }  // namespace outrider::postgres

@@ -159,7 +159,7 @@ void Settler::add_cursors(
     ArrayText lanes, turns, snapshots, floors, uppers, next_floors, lasts, finished, delivered,
         late;
     for (const Window& window : claim.windows) {
-        const std::string later = floors_of(late_floors(window.passed, window.snapshot));
+        const std::string later = floors_of(late_floors(window.passed, window.later()));
         for (const LaneTurn& lane : window.lanes) {
             const LaneMove& move = moves[static_cast<std::uint32_t>(lane.lane)];
             if (!window.moves() && move.delivered == 0) continue;

@@ -15,6 +15,14 @@ namespace {
 // ms against 0.03 ms).
 constexpr std::int64_t kFloorLagMax = 10'000;
 
+// The next look may get other lanes, which have fallen behind, too.
+constexpr int kRaisesMax = 3;
+
+// To look whether somebody has ended takes as long as to look at so many numbers. Not more often
+// than so: there are transactions that take hours.
+constexpr std::int64_t kNumbersPerLook = 5'000;
+constexpr std::int64_t kLooksMax = 50;
+
 // For about so many turns a worker takes the same lanes.
 constexpr std::uint64_t kTurnsOnLanes = 16;
 
@@ -138,7 +146,7 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
     ArrayText lanes;
     ArrayText turns;
     ArrayText floors;
-    bool any = false;
+    std::int64_t numbers = 0;
     for (const Window& window : claim.windows) {
         if (window.open || !window.work) continue;
         if (window.next_floor - window.known_floor <= kFloorLagMax) continue;
@@ -147,9 +155,9 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
             turns.add(lane.turn);
             floors.add(window.next_floor);
         }
-        any = true;
+        numbers = std::max(numbers, window.upper - window.passed.floor);
     }
-    if (!any) return false;
+    if (numbers == 0) return false;
     pipeline_.add(
         "settle_floor",
         names_.fill(sql::settle_floor),
@@ -163,7 +171,20 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
     turn_open_ = false;
     const Result<std::vector<Rows>> raised = pipeline_.finish();
     if (!raised) return raised.error();
+    const Result<void> ended = let_end(raised->front(), numbers);
+    if (!ended) return ended.error();
     return true;
+}
+
+Result<void> PostgresStore::let_end(const Rows& raised, std::int64_t numbers) {
+    if (raised.count() == 0) return {};  // somebody else has moved them
+    const Parameters ids = Parameters().add(raised.bytes(0, 0)).add(raised.bytes(0, 1));
+    for (std::int64_t look = 0; look < std::min(numbers / kNumbersPerLook, kLooksMax); ++look) {
+        const Result<Rows> unended = connection_.run(std::string(sql::floor_unended), ids);
+        if (!unended) return unended.error();
+        if (unended->count() == 0) return {};
+    }
+    return {};
 }
 
 // A segment may have come in between, a row may be too large for its share, something may have been
@@ -192,7 +213,7 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
         first_lane()
     );
     const std::size_t parked = parked_share_.of(asked.messages);
-    bool raised = false;
+    int raises = 0;
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
         Result<std::unique_ptr<Claim>> claim =
@@ -202,11 +223,11 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
             roll_back();
             continue;
         }
-        if (!raised) {
-            const Result<bool> floors = raise_floors(**claim);
-            if (!floors) return floors.error();
-            raised = *floors;
-            if (raised) continue;
+        if (raises < kRaisesMax) {
+            const Result<bool> raised = raise_floors(**claim);
+            if (!raised) return raised.error();
+            raises += *raised ? 1 : 0;
+            if (*raised) continue;
         }
         if (has_work(**claim, batch)) {
             const bool beyond = !batch.envelopes.empty() && share.narrow(batch.envelopes[0].lane);

@@ -69,6 +69,10 @@ private:
     // Gives lanes that have fallen far behind a new floor, and commits. True: done, so claim again.
     [[nodiscard]] Result<bool> raise_floors(const Claim& claim);
 
+    // Gives those a moment who were in progress when the floors were raised: for each who still is
+    // when the window opens, these numbers are looked at once more.
+    [[nodiscard]] Result<void> let_end(const Rows& raised, std::int64_t numbers);
+
     [[nodiscard]] static bool has_work(const Claim& claim, const Batch& batch);
     [[nodiscard]] static Batch nothing(const Claim& claim, Batch batch);
     [[nodiscard]] Batch hand_out(std::unique_ptr<Claim> claim, Batch batch);

@@ -29,7 +29,7 @@ x as materialized (
     from c cross join (
         select pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv) n),
 y as materialized (
-    select lanes, turns, p, f, late, to_s as s, case when s is null then nf else sf end as sf,
+    select lanes, turns, p, f, late, to_s as s, case when s is null then nf else sf end as sf, sf_by,
         case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv, nf, lags,
         needed, s is not null as open, s is not null or lv > f or late_from is not null or lags as work,
         greatest(case when s is null then 0 else last end, least(f, late_from)) as low, part,
@@ -39,8 +39,8 @@ y as materialized (
 w as materialized (select *, least(u, low + greatest(ceil($6::bigint * part)::bigint, 1024)) as top from y)
 select null::bigint as place, null::bigint as seq, null::uuid,
     array_to_string(array[w.lanes::text, w.turns::text, w.p::text, w.f::text, w.late::text, w.s::text, w.sf::text,
-        w.u::text, w.lv::text, w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text, w.needed, w.open::text,
-        w.work::text, w.lags::text, d.paused::text,
+        w.sf_by::text, w.u::text, w.lv::text, w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text,
+        w.needed, w.open::text, w.work::text, w.lags::text, d.paused::text,
         exists (select from {schema}.parked_key where destination = $1)::text], '|', ''),
     case when d.topics <> $5::jsonb then d.topics::text end, null::text, null::bytea, null::text, null::jsonb, {now},
     {next_due}, null::bigint, null::boolean, null::boolean
