@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -200,6 +201,35 @@ TEST(PostgresWindows, TwoHundredSavepointsAreOneTransaction) {
     }
     writer.run("commit");
     EXPECT_EQ(take_all(*store, 3), expected);
+}
+
+// A server that has lost its last settles, while a pooler kept the connection: the cursor is behind
+// the turn that the store knows.
+TEST(PostgresWindows, ACursorThatWasTurnedBackIsFound) {
+    const PostgresLog log(4, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const auto store = log.open(everything());
+    Payloads keys;
+    for (int i = 0; i < 16; ++i) keys.push_back("k" + std::to_string(i));
+    for (const std::string& key : keys) insert(session, key, key);
+    EXPECT_EQ(take_all(*store).size(), keys.size());
+    for (const std::string& key : keys) insert(session, key, key);
+    EXPECT_EQ(take_all(*store).size(), keys.size());
+    const std::string last = session.value("select max(turn) from outrider.cursor");
+    session.run("delete from outrider.cursor where lane in (1, 2) and turn = " + last);
+    Payloads lost = session.column(
+        "select convert_from(payload, 'UTF8') from (select distinct on (key) * from "
+        "outrider.message) m where outrider.lane_of(key, seq) in (1, 2)"
+    );
+    Payloads again = take_all(*store);
+    std::sort(lost.begin(), lost.end());
+    std::sort(again.begin(), again.end());
+    ASSERT_FALSE(lost.empty());
+    EXPECT_EQ(again, lost);
+    session.run("delete from outrider.cursor");
+    const Result<Batch> none = store->claim({10, 1U << 20U});
+    ASSERT_FALSE(none);
+    EXPECT_NE(none.error().text.find("forgotten"), std::string::npos) << none.error().text;
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ struct Claim final : Batch::Hold {
     std::vector<Rows> rows;
     std::pmr::monotonic_buffer_resource arena;
     std::vector<Window> windows;
+    std::size_t locked = 0;   // lanes
     std::vector<int> places;  // the segment of each envelope; of a parked one, 0
     std::set<int> segments;   // that may hold something for these lanes
     bool large_row = false;   // one row has more bytes than its share

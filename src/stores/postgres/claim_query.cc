@@ -43,7 +43,8 @@ ClaimQuery::ClaimQuery(
       destination_(destination),
       registered_(registered),
       patterns_(like_patterns(destination.topics)),
-      topics_(topics_json(destination.topics)) {
+      topics_(topics_json(destination.topics)),
+      turns_(static_cast<std::size_t>(registered.lanes)) {
     for (const std::string& topic : destination.topics) takes_all_ = takes_all_ || topic == "*";
     write();
 }
@@ -78,12 +79,32 @@ bool ClaimQuery::covers(const std::set<int>& segments) const {
 }
 
 bool ClaimQuery::met(const Claim& claim) {
+    if (!remember(claim)) return false;
     if (claim.windows.empty()) return true;  // every lane was in other hands: nothing was seen
     const bool saw_all = (reads_parked_ || !claim.held) && (weighs() || !claim.large_row);
     reads_parked_ = claim.held;
     weighs_for_ = claim.large_row ? kWeighedClaims : std::max(weighs_for_ - 1, 0);
     write();
     return saw_all;
+}
+
+// A lane that is locked has a cursor. If it was not found, it is behind the turn that we know: the
+// server has lost its last settles, and a pooler has hidden that from us.
+bool ClaimQuery::remember(const Claim& claim) {
+    std::size_t found = 0;
+    for (const Window& window : claim.windows) {
+        for (const LaneTurn& lane : window.lanes) {
+            turns_.at(static_cast<std::size_t>(lane.lane)) = lane.turn;
+            ++found;
+        }
+    }
+    if (found == claim.locked || !remembers()) return true;
+    std::fill(turns_.begin(), turns_.end(), 0);
+    return false;
+}
+
+bool ClaimQuery::remembers() const {
+    return std::any_of(turns_.begin(), turns_.end(), [](std::int64_t turn) { return turn > 0; });
 }
 
 void ClaimQuery::write() {
@@ -104,6 +125,7 @@ std::string ClaimQuery::log_sql() const {
     std::string sql = Names::fill(sql::claim_log, "range", range);
     sql = Names::fill(sql, "groups", sql::cursor_groups);
     sql = Names::fill(sql, "lanes", "unnest(current_setting('outrider.lanes')::smallint[])");
+    sql = Names::fill(sql, "least_turn", "($7::bigint[])[l.lane + 1]");
     sql = Names::fill(sql, "all_lanes", std::to_string(registered_.lanes));
     sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_all : sql::claim_weight_row);
     sql = with_short_values(Names::fill(sql, "bytes", sql::claim_bytes), "m");
@@ -172,6 +194,8 @@ ClaimQuery::Places ClaimQuery::add(
                 .add(limits.parked_bytes)
         );
     }
+    ArrayText turns;
+    for (const std::int64_t turn : turns_) turns.add(turn);
     places.log = next(
         log_name_,
         log_sql_,
@@ -182,6 +206,7 @@ ClaimQuery::Places ClaimQuery::add(
             .add(weighs() ? limits.bytes : limits.bytes_per_row)
             .add(std::string_view(topics_))
             .add(limits.numbers)
+            .add(std::string_view(turns.text()))
     );
     next("claim_end", std::string(sql::claim_end), {});
     return places;

@@ -61,8 +61,13 @@ public:
     // messages until nothing is parked, large rows for some claims more.
     [[nodiscard]] bool met(const Claim& claim);
 
+    // Whether it asks only for cursors that have reached a turn: one that is not found may be
+    // there.
+    [[nodiscard]] bool remembers() const;
+
 private:
     void write();
+    [[nodiscard]] bool remember(const Claim& claim);
     [[nodiscard]] std::string log_sql() const;
     [[nodiscard]] Parameters settings(bool local) const;
     [[nodiscard]] bool weighs() const { return weighs_for_ > 0; }
@@ -75,6 +80,7 @@ private:
     std::string patterns_;  // of the topics, for LIKE
     std::string topics_;    // as the database has them
     bool takes_all_ = false;
+    std::vector<std::int64_t> turns_;  // at which each lane was last met
     std::set<int> segments_ = {1};
     bool reads_parked_ = true;
     int weighs_for_ = 0;    // so many claims more

@@ -153,6 +153,7 @@ Result<Rows> read_pending(
     std::string text = Names::fill(sql, "pending", sql::pending);
     text = Names::fill(Names::fill(text, "topics", of.topics), "limit", of.limit);
     text = Names::fill(Names::fill(text, "whole", of.whole), "groups", sql::cursor_groups);
+    text = Names::fill(text, "least_turn", "0");
     text = Names::fill(text, "numbers", std::to_string(of.numbers));
     text = Names::fill(text, "all_lanes", "(select lanes from {schema}.setting)");
     text = Names::fill(

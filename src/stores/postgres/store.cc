@@ -115,7 +115,8 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
             "the server is read-only (a standby, or default_transaction_read_only): it could hand "
             "out messages but never settle them"};
     }
-    Result<void> ours = check_owner(locked, log);
+    claim->locked = read_array(locked.bytes(0, 0)).size();
+    Result<void> ours = check_owner(claim->locked, log);
     if (!ours) {
         roll_back();
         return ours.error();
@@ -132,9 +133,9 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
 
 // Lanes were free, but there is no cursor: an operator has forgotten the destination. Or somebody
 // has started a relay with another list of topics: what it takes, we would pass over.
-Result<void> PostgresStore::check_owner(const Rows& locked, const Rows& log) const {
+Result<void> PostgresStore::check_owner(std::size_t locked, const Rows& log) const {
     if (log.count() == 0) {
-        if (locked.bytes(0, 0) == "{}") return {};
+        if (locked == 0 || query_.remembers()) return {};
         return Error{Remedy::yield, "the destination was forgotten by the operator"};
     }
     const std::string_view stored = log.bytes(0, kStoredTopics);

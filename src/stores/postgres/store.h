@@ -64,7 +64,7 @@ private:
         Batch& batch
     );
     [[nodiscard]] bool saw_all(const Claim& claim);
-    [[nodiscard]] Result<void> check_owner(const Rows& locked, const Rows& log) const;
+    [[nodiscard]] Result<void> check_owner(std::size_t locked, const Rows& log) const;
 
     // Gives lanes that have fallen far behind a new floor, and commits. True: done, so claim again.
     [[nodiscard]] Result<bool> raise_floors(const Claim& claim);

@@ -3,12 +3,13 @@
 -- times), then the messages, each with its place: its lane, and 65536 for each number of its segment. Lanes that stand
 -- at the same place have one window. Leans on (seq) of each segment; takes share locks on the segments it names, and no
 -- transaction id. $1: destination, $2: messages in all, $3: patterns of its topics (LIKE), $4: bytes in all, or per row
--- (fits), $5: its topics, as a list in JSON, $6: numbers to look at in all. {global}: whether the destination has one
--- order for everything, {takes_all}: whether it takes every topic.
+-- (fits), $5: its topics, as a list in JSON, $6: numbers to look at in all, $7: the turns that the lanes are known to
+-- have reached, by their numbers. {global}: whether the destination has one order for everything, {takes_all}: whether
+-- it takes every topic.
 --
 -- Why it looks like that: snapshots go through text in a materialized CTE, since a large one would be unpacked
 -- for every row otherwise; what is new lies above f, and what a transaction wrote that had begun before p and has ended
--- since lies above its own floor (late), so one range of numbers has it all; u bounds the scan, and so does $8, since
+-- since lies above its own floor (late), so one range of numbers has it all; u bounds the scan, and so does $6, since
 -- lanes and what was handled are told apart row by row; every branch has its own limit, since a union without it sorts
 -- the backlog. What is needed only when something is parked (next_due, blocked), or when rows are large (weight), is
 -- filled in only then: the plan is set up for every claim. Of other topics, and of what lies beyond the byte limit, no
