@@ -1,5 +1,6 @@
 // The sleep of an idle relay: postgres-log, rule 11. The relays here look unasked only once an
 // hour, so whatever arrives was rung for.
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -16,6 +17,8 @@
 
 namespace outrider {
 namespace {
+
+using Crowd = postgres::RingRate::Crowd;
 
 constexpr Duration kPatience = std::chrono::seconds(60);
 
@@ -189,6 +192,30 @@ TEST(PostgresDoorbell, IsLoweredWhileThereIsMuchTrafficAndRaisedAfterIt) {
     EXPECT_TRUE(sleepyhead.has_got(sent + 1));
 }
 
+// Commits that ring go one by one. Where each takes long (a slow disk, a standby that must confirm)
+// the rings are few, but the writers wait in a row: 117 commits a second instead of 1,750.
+TEST(PostgresDoorbell, IsLoweredWhereCommitsAreSlow) {
+    PostgresServer server("commit_delay = 8000\ncommit_siblings = 0");
+    const PostgresLog log(4, server);
+    const PostgresSession session(log.conninfo);
+    const Sleepyhead sleepyhead(log);
+    ASSERT_TRUE(wait_until([&] { return Sleepyhead::sleeps(session); }));
+    std::atomic<std::size_t> sent = 0;
+    bool lowered = false;
+    {
+        std::vector<std::jthread> writers;
+        for (int i = 0; i < 8; ++i) {
+            writers.emplace_back([&](const std::stop_token& stop) {
+                const PostgresSession writer(log.conninfo);
+                for (; !stop.stop_requested(); ++sent) writer.run(kInsert);
+            });
+        }
+        lowered = wait_until([&] { return session.value(kBell) == "0"; });
+    }
+    EXPECT_TRUE(lowered);
+    EXPECT_TRUE(sleepyhead.has_got(sent));
+}
+
 TEST(PostgresDoorbell, ComesBackWhenItsSessionIsLost) {
     const PostgresLog log;
     const PostgresSession session(log.conninfo);
@@ -324,12 +351,55 @@ TEST(PostgresDoorbell, WhoeverPollsASlowServerLooksLessAndLess) {
     EXPECT_LE(looks, 20);  // 1, 2, 4 and so on to 64 ms, then 100
 }
 
+// Rings follow each other slowly where the disk is slow, and yet all writers wait for them.
+TEST(PostgresDoorbell, KnowsHowManyCommitsWaitForOneThatRings) {
+    PostgresServer server;
+    const PostgresLog log(4, server);
+    const PostgresSession session(log.conninfo);
+    auto line = postgres::BellLine::open(log.conninfo, *postgres::Names::of("outrider"));
+    ASSERT_TRUE(line && line->raise());
+    const auto waiting = [&] { return line->waiting().value(); };
+    EXPECT_EQ(waiting(), 0);
+    // A disk that does not answer: the first commit has the lock, the others wait for it.
+    session.run("alter system set synchronous_standby_names = 'nobody'");
+    session.run("select pg_reload_conf()");
+    {
+        std::vector<std::jthread> writers;
+        for (int i = 0; i < 4; ++i) {
+            writers.emplace_back([&] { PostgresSession(log.conninfo).run(kInsert); });
+        }
+        EXPECT_TRUE(wait_until([&] { return waiting() == 3; }));
+        session.run("alter system reset synchronous_standby_names");
+        session.run("select pg_reload_conf()");
+    }
+    EXPECT_EQ(waiting(), 0);
+}
+
+TEST(RingRate, AsksAtTheSecondOfLateAndWheneverThereAreTwiceAsMany) {
+    postgres::RingRate rate;
+    const MonoTime start = SystemClock().now();
+    const std::vector<std::pair<unsigned, Crowd>> steps = {
+        {1, Crowd::none},     // 1
+        {0, Crowd::none},     // 1
+        {1, Crowd::perhaps},  // 2
+        {1, Crowd::none},     // 3
+        {2, Crowd::perhaps},  // 5
+        {2, Crowd::none},     // 7
+        {1, Crowd::perhaps},  // 8
+        {8, Crowd::sure},     // 16
+    };
+    for (const auto& [rings, crowd] : steps) EXPECT_EQ(rate.count(rings, start), crowd) << rings;
+    EXPECT_EQ(rate.count(1, start + std::chrono::milliseconds(30)), Crowd::none);
+    EXPECT_FALSE(postgres::RingRate::is_too_many(1));
+    EXPECT_TRUE(postgres::RingRate::is_too_many(2));
+}
+
 TEST(RingRate, HasTwoBounds) {
     postgres::RingRate rate;
     const MonoTime start = SystemClock().now();
-    EXPECT_FALSE(rate.is_too_much(15, start));
-    EXPECT_TRUE(rate.is_too_much(1, start + std::chrono::milliseconds(20)));
-    EXPECT_FALSE(rate.is_too_much(15, start + std::chrono::milliseconds(50)));
+    EXPECT_NE(rate.count(15, start), Crowd::sure);
+    EXPECT_EQ(rate.count(1, start + std::chrono::milliseconds(20)), Crowd::sure);
+    EXPECT_NE(rate.count(15, start + std::chrono::milliseconds(50)), Crowd::sure);
     EXPECT_TRUE(postgres::RingRate::is_quiet(0));
     EXPECT_TRUE(postgres::RingRate::is_quiet(20));
     EXPECT_FALSE(postgres::RingRate::is_quiet(21));

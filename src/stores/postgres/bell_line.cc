@@ -100,6 +100,12 @@ Result<int> BellLine::listen(int other, MonoTime until) {
     return rings;
 }
 
+Result<std::int64_t> BellLine::waiting() {
+    const Result<Rows> rows = run(sql::bell_waiting);
+    if (!rows) return rows.error();
+    return rows->integer(0, 0);
+}
+
 Result<std::int64_t> BellLine::traffic() {
     const Result<Rows> rows = run(sql::last_number);
     if (!rows) return rows.error();

@@ -41,6 +41,9 @@ public:
     // was rung.
     [[nodiscard]] Result<int> listen(int other, MonoTime until);
 
+    // How many commits wait for another one that rings somebody.
+    [[nodiscard]] Result<std::int64_t> waiting();
+
     // The number that was last given to a message.
     [[nodiscard]] Result<std::int64_t> traffic();
 

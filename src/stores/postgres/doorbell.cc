@@ -156,14 +156,25 @@ Result<void> Doorbell::attend(BellLine& line) {
         if (!ended) return ended.error();
         if (*ended) rouse(State::raised);
     }
-    const bool too_much = rate_.is_too_much(*rings, clock_.now());
-    if (!too_much || options_.wake == Wake::notify) return {};
+    const Result<bool> crowded = is_crowded(line, *rings);
+    if (!crowded) return crowded.error();
+    if (!*crowded) return {};
     rouse(State::lowered);
     if (Result<void> lowered = line.lower(); !lowered) return lowered;
     const Result<std::int64_t> traffic = line.traffic();
     if (!traffic) return traffic.error();
     traffic_ = *traffic;
     return {};
+}
+
+// Whether writers wait for each other because of us.
+Result<bool> Doorbell::is_crowded(BellLine& line, int rings) {
+    if (options_.wake == Wake::notify) return false;
+    const RingRate::Crowd crowd = rate_.count(static_cast<unsigned>(rings), clock_.now());
+    if (crowd != RingRate::Crowd::perhaps) return crowd == RingRate::Crowd::sure;
+    const Result<std::int64_t> waiting = line.waiting();
+    if (!waiting) return waiting.error();
+    return RingRate::is_too_many(*waiting);
 }
 
 Result<void> Doorbell::watch_traffic(BellLine& line) {

@@ -52,6 +52,7 @@ private:
     [[nodiscard]] Result<void> serve(const std::stop_token& stop);
     [[nodiscard]] Result<void> raise(BellLine& line);
     [[nodiscard]] Result<void> attend(BellLine& line);
+    [[nodiscard]] Result<bool> is_crowded(BellLine& line, int rings);
     [[nodiscard]] Result<void> watch_traffic(BellLine& line);
     void say_once(const std::string& text);
 
