@@ -307,13 +307,25 @@ def bench_enqueue(bench, options):
     return statistics.median(rates["and a message"])
 
 
-def bench_latency(bench, rate, seconds):
+def bench_latency(bench, rate, options):
+    rounds = [latency(bench, rate, options.seconds) for _ in range(options.rounds)]
+    print(f"latency    at {statistics.median(achieved for achieved, _ in rounds):,.0f} messages/s, "
+          f"medians of {options.rounds} rounds")
+    for name in rounds[0][1]:
+        p50, p99, most = (statistics.median(values) for values in zip(*(times[name] for _, times in rounds)))
+        print(f"           {name}: p50 {p50:.2f} ms, p99 {p99:.2f} ms, most {most:.2f} ms", flush=True)
+
+
+def latency(bench, rate, seconds):
+    """Messages per second, and (p50, p99, most) by name, as the program prints them."""
     bench.migrate()
     done = subprocess.run(
         [bench.latency_program, bench.url, str(int(rate / 2)), str(seconds)],
         capture_output=True, text=True, check=True, timeout=60 + 10 * seconds,
     )
-    print("latency    " + done.stdout.strip().replace("\n", "\n           "), flush=True)
+    achieved = float(re.search(rf"at {NUMBER}/s", done.stdout)[1])
+    times = re.findall(rf"(?m)^(.*): p50 {NUMBER} ms, p99 {NUMBER} ms, most {NUMBER} ms$", done.stdout)
+    return achieved, {name: tuple(map(float, values)) for name, *values in times}
 
 
 def bench_idle(bench, seconds):
@@ -354,7 +366,7 @@ def main():
         if "enqueue" in only or "latency" in only:
             rate = bench_enqueue(bench, options)
         if "latency" in only:
-            bench_latency(bench, rate, options.seconds)
+            bench_latency(bench, rate, options)
         if "idle" in only:
             bench_idle(bench, options.seconds)
         if "drain" in only:
