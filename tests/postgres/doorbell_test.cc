@@ -366,7 +366,11 @@ TEST(PostgresDoorbell, KnowsHowManyCommitsWaitForOneThatRings) {
     {
         std::vector<std::jthread> writers;
         for (int i = 0; i < 4; ++i) {
-            writers.emplace_back([&] { PostgresSession(log.conninfo).run(kInsert); });
+            // The server reads its settings when it gets to it.
+            writers.emplace_back([&](const std::stop_token& stop) {
+                const PostgresSession writer(log.conninfo);
+                while (!stop.stop_requested()) writer.run(kInsert);
+            });
         }
         EXPECT_TRUE(wait_until([&] { return waiting() == 3; }));
         session.run("alter system reset synchronous_standby_names");

@@ -16,8 +16,7 @@
 -- more than the key is sent, and of topics, keys and payloads no more than shows that they are too long. A value that
 -- is sent costs 450 instructions, a null none: what is seldom true is null where it is not, and where a message lies is
 -- one number.
-with c as materialized ({groups}),
-x as materialized (
+with x as materialized (
     select c.*, n.ns, n.lv, coalesce(c.s, n.ns) as to_s,
         (select min(coalesce(i.floor, 0)) from rows from (pg_snapshot_xip(c.p), unnest(c.late)) as i(id, floor)
             where pg_visible_in_snapshot(i.id, coalesce(c.s, n.ns))) as late_from,
@@ -27,17 +26,18 @@ x as materialized (
             where (g.opened_at is not null or g.segment = (select last_value from {schema}.active))
             and (g.closed_by is null or g.closed_by > pg_snapshot_xmin(c.p)))::text as needed,
         cardinality(c.lanes)::float8 / cardinality(current_setting('outrider.lanes')::smallint[]) as part
-    from c cross join (
+    from ({groups}) c
+    cross join (
         select pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv) n),
-y as materialized (
-    select lanes, turns, p, f, late, to_s as s, case when s is null then nf else sf end as sf, sf_by,
-        case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv, nf, lags,
-        needed, s is not null as open, s is not null or lv > f or late_from is not null or lags as work,
-        greatest(case when s is null then 0 else last end, least(f, late_from)) as low, part,
-        greatest(ceil($2 * part), least($2, 64))::bigint as rows,
-        {global} or whole as whole, $4::bigint as bytes
-    from x),
-w as materialized (select *, least(u, low + greatest(ceil($6::bigint * part)::bigint, 1024)) as top from y)
+w as materialized (
+    select *, least(u, low + greatest(ceil($6::bigint * part)::bigint, 1024)) as top from (
+        select lanes, turns, p, f, late, to_s as s, case when s is null then nf else sf end as sf, sf_by,
+            case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv, nf, lags,
+            needed, s is not null as open, s is not null or lv > f or late_from is not null or lags as work,
+            greatest(case when s is null then 0 else last end, least(f, late_from)) as low, part,
+            greatest(ceil($2 * part), least($2, 64))::bigint as rows,
+            {global} or whole as whole, $4::bigint as bytes
+        from x) y)
 select null::bigint as place, null::bigint as seq, null::uuid,
     array_to_string(array[w.lanes::text, w.turns::text, w.p::text, w.f::text, w.late::text, w.s::text, w.sf::text,
         w.sf_by::text, w.u::text, w.lv::text, w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text,
