@@ -199,8 +199,7 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     window.passed = {state[kPassed], number(kPassedFloor), read_array(state[kLate])};
     window.snapshot = state[kSnapshot];
     window.floor = number(kFloor);
-    window.floor_by =
-        state[kFloorBy].empty() ? Later().floor_by : static_cast<std::uint64_t>(number(kFloorBy));
+    window.floor_by = static_cast<std::uint64_t>(number(kFloorBy));
     window.upper = number(kUpper);
     window.next_floor = number(kNextFloor);
     window.known_floor = number(kKnownFloor);
