@@ -24,23 +24,23 @@ struct LaneTurn {
 // The window of locked lanes that stand at the same place, as the claim found it.
 struct Window {
     std::vector<LaneTurn> lanes;
-    Passed passed;                 // what was handled before it
-    std::string snapshot;          // S
-    std::int64_t floor = 0;        // its own
-    std::uint64_t floor_by = 0;    // who wrote that
-    std::int64_t upper = 0;        // the largest number when it was opened
-    std::int64_t next_floor = 0;   // the sequence as the claim read it
-    std::int64_t known_floor = 0;  // the sequence as the settle before read it
-    std::int64_t last = 0;         // how far it was read before
-    std::int64_t low = 0;          // where this claim began to look
-    std::int64_t top = 0;          // how far it did
-    std::int64_t limit = 0;        // of its rows
-    std::int64_t rows = 0;         // in this claim
-    std::int64_t read_to = 0;      // by this claim
-    bool open = false;             // it was opened by an earlier turn
-    bool work = false;             // it was read
-    bool lags = false;             // a segment waits for it
-    bool cut = false;              // not all of it is in the claim
+    Passed passed;                              // what was handled before it
+    std::string snapshot;                       // S
+    std::int64_t floor = 0;                     // its own
+    std::uint64_t floor_by = Later().floor_by;  // who wrote that
+    std::int64_t upper = 0;                     // the largest number when it was opened
+    std::int64_t next_floor = 0;                // the sequence as the claim read it
+    std::int64_t known_floor = 0;               // the sequence as the settle before read it
+    std::int64_t last = 0;                      // how far it was read before
+    std::int64_t low = 0;                       // where this claim began to look
+    std::int64_t top = 0;                       // how far it did
+    std::int64_t limit = 0;                     // of its rows
+    std::int64_t rows = 0;                      // in this claim
+    std::int64_t read_to = 0;                   // by this claim
+    bool open = false;                          // it was opened by an earlier turn
+    bool work = false;                          // it was read
+    bool lags = false;                          // a segment waits for it
+    bool cut = false;                           // not all of it is in the claim
 
     // Whether it is worth a settle, of all its lanes: those without rows would fall behind the
     // others, and have to be read by themselves (latency at half load: 2.5 ms instead of 1.7).
