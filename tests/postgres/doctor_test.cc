@@ -161,7 +161,7 @@ TEST_F(PostgresDoctor, SeesWhoMayDoTooMuchOrTooLittle) {
     const std::vector<Finding> findings = examine(poor);
     ASSERT_NE(find(findings, "rights"), nullptr);
     for (const char* right :
-         {"insert on cursor", "update on segment", "update on active", "delete on mark"}) {
+         {"insert on progress", "update on segment", "update on active", "delete on mark"}) {
         EXPECT_NE(find(findings, "rights")->what.find(right), std::string::npos) << right;
     }
     EXPECT_NE(find(findings, "sessions"), nullptr);
@@ -221,7 +221,7 @@ TEST_F(PostgresDoctor, SeesLanesThatNobodyHasMoved) {
         "values ('t', 'k', '', now() - interval '5 minutes')"
     );
     EXPECT_EQ(says("stuck_lanes"), "") << "an old message, but the lanes were moved just now";
-    session_.run("update outrider.cursor set moved_at = now() - interval '40 seconds'");
+    session_.run("update outrider.progress set moved_at = now() - interval '40 seconds'");
     EXPECT_NE(says("stuck_lanes").find("1 lanes of 'orders'"), std::string::npos)
         << says("stuck_lanes");
     insert(session_, "another", "fresh");

@@ -235,10 +235,7 @@ TEST(PostgresDoorbell, ComesBackWhenItsSessionIsLost) {
 
 // How many were settled, and not only published: those come again if a session is lost.
 std::size_t settled(const PostgresSession& session) {
-    return std::stoul(session.value(
-        "select coalesce(sum(delivered), 0) from (select distinct on (destination, lane) delivered "
-        "from outrider.cursor order by destination, lane, turn desc) newest"
-    ));
+    return std::stoul(session.value("select coalesce(sum(delivered), 0) from outrider.cursor"));
 }
 
 // Written while nobody listens: whoever comes back listens first and looks then.

@@ -93,11 +93,11 @@ TEST_F(PostgresErrors, EveryCodeAsksForItsRemedyAndLosesNothing) {
     const auto store = log.open(everything());
     for (const auto& [sqlstate, remedy] : cases()) {
         insert(session, "k", sqlstate);
-        fail_at("cursor", sqlstate);
+        fail_at("progress", sqlstate);
         const Error error = settle_error(*store, Fate::done);
         EXPECT_EQ(error.remedy, remedy) << sqlstate << ": " << error.text;
         EXPECT_NE(error.text.find("on purpose"), std::string::npos) << error.text;
-        mend("cursor");
+        mend("progress");
         EXPECT_EQ(take_all(*store), std::vector<std::string>{sqlstate});
     }
 }

@@ -53,6 +53,10 @@ public:
         EXPECT_EQ(committed_, delivered_);
         EXPECT_GT(committed_.size(), steps / 10);
         EXPECT_EQ(pending(log_), 0U);
+        EXPECT_EQ(
+            session_.value("select sum(delivered) from outrider.cursor"),
+            std::to_string(delivered_.size())
+        );
     }
 
 private:
@@ -65,6 +69,7 @@ private:
         for (Reader& reader : readers_) settle(reader, true);
         expect_floors(session_);
         clean_up(log_, session_);
+        EXPECT_LE(std::stoi(session_.value("select count(*) from outrider.progress")), 4);
     }
 
     // The last writers have long transactions.

@@ -37,7 +37,7 @@ protected:
     }
 
     [[nodiscard]] std::string newest_turn() const {
-        return session_.value("select max(turn) from outrider.cursor");
+        return session_.value("select max(turn) from outrider.progress");
     }
 
     [[nodiscard]] std::string lane_lock() const {
@@ -76,7 +76,7 @@ protected:
                 .add(std::string_view("{0}"))
                 .add(std::int64_t{1}));
         EXPECT_EQ(run("select current_setting('outrider.lanes')"), "{0}") << "the lane was free";
-        std::string turn = run("select max(turn)::text from outrider.cursor");
+        std::string turn = run("select max(turn)::text from outrider.progress");
         run("rollback");
         return turn;
     }
@@ -97,7 +97,7 @@ TEST_F(TwoRelays, LockAndReadInOneStatementReadAnOldCursor) {
                    .value(
                        "select case when pg_advisory_xact_lock_shared(42) is null then null "
                        "when pg_try_advisory_xact_lock(" +
-                       lock + ") then (select max(turn) from outrider.cursor) end"
+                       lock + ") then (select max(turn) from outrider.progress) end"
                    );
     });
     EXPECT_EQ(read, before) << "it would deliver the same once more, without any fault";
@@ -229,7 +229,7 @@ TEST(PostgresLocks, ATurnIsOneExplicitTransactionThatLocksBeforeItReads) {
          {"pg_try_advisory_xact_lock",
           "pg_current_snapshot()",
           "set local lock_timeout",
-          "insert into \"outrider\".cursor",
+          "insert into \"outrider\".progress",
           ": commit"}) {
         const std::size_t found = text.find(next, at);
         ASSERT_NE(found, std::string::npos) << next << " does not follow";

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "postgres/log.h"
+#include "postgres/short_cut.h"
 #include "stores/postgres/log_index.h"
 #include "stores/postgres/registration.h"
 
@@ -18,22 +19,21 @@ using postgres::Names;
 
 constexpr std::size_t kLanes = 4;
 
+// As `migrate print` has it, a transaction for each step, up to this one.
+std::string schema_until(int step) {
+    const std::string text = postgres::schema_text(*Names::of("outrider"), kLanes);
+    const std::size_t last = text.find("values (" + std::to_string(step) + ")");
+    return text.substr(0, text.find("begin isolation level read committed;", last));
+}
+
 class PostgresOlderLog : public ::testing::Test {
 protected:
     PostgresOlderLog() : conninfo_(PostgresServer::shared().create_database()) {
-        PostgresSession(conninfo_).run(before_step_7());
+        // Step 7 changes a table that everybody uses.
+        PostgresSession(conninfo_).run(schema_until(6));
         options_.conninfo = conninfo_;
         options_.lanes = kLanes;
         admin_ = std::move(*postgres::make_driver(options_)->open_admin({}));
-    }
-
-    // As `migrate print` has it, a transaction for each step, up to the one before step 7, which
-    // changes a table that everybody uses.
-    static std::string before_step_7() {
-        const std::string text = postgres::schema_text(*Names::of("outrider"), kLanes);
-        const std::size_t last = text.find("values (6)");
-        const std::string_view begin = "begin isolation level read committed;";
-        return text.substr(0, text.find(begin, last));
     }
 
     void expect_newest() const {
@@ -141,6 +141,59 @@ TEST_F(PostgresOlderLog, IsNotChangedUnderARelayThatCouldNotReadIt) {
     relay.run("select pg_advisory_unlock_all()");
     ASSERT_TRUE(admin_->migrate());
     expect_newest();
+}
+
+// Step 15 has one row for lanes that stand together: each stands where it stood before.
+TEST(PostgresMigrate, LanesStayWhereTheyStood) {
+    postgres::StoreOptions options;
+    options.conninfo = PostgresServer::shared().create_database();
+    options.lanes = kLanes;
+    const PostgresSession session(options.conninfo);
+    session.run(schema_until(14));
+    session.run(
+        "insert into outrider.cursor (destination, lane, turn, p, f, s, sf, u, last, nf, nf_by, "
+        "sf_by, delivered, late) values "
+        "(1, 0, 7, '9:9:', 1, null, null, null, null, 2, 9, 9, 5, '{}'), "
+        "(1, 0, 8, '10:12:10', 3, null, null, null, null, 4, 11, 9, 6, '{1}'), "
+        "(1, 1, 3, '10:12:10', 3, null, null, null, null, 4, 12, 9, 7, '{1}'), "
+        "(1, 2, 8, '10:12:10', 3, '15:16:15', 4, 9, 5, 6, 13, 12, 8, '{1}'), "
+        "(1, 3, 9, '14:14:', 5, null, null, null, null, 6, 13, 12, 9, '{}'), "
+        "(2, 0, 8, '10:12:10', 3, null, null, null, null, 4, 11, 9, 1, '{1}')"
+    );
+    // A turn of a relay of before that is under way.
+    const PostgresSession relay(options.conninfo);
+    relay.run("begin; select from outrider.cursor");
+    const auto admin = std::move(*postgres::make_driver(options)->open_admin({}));
+    Result<SchemaVersion> migrated = Error{};
+    std::thread migration([&] { migrated = admin->migrate(); });
+    short_cut::wait_for_waiter(session);
+    relay.run(
+        "insert into outrider.cursor (destination, lane, turn, p, f, nf, delivered) "
+        "values (2, 0, 9, '16:16:', 4, 7, 2)"
+    );
+    const std::string columns = "row(destination, lane, delivered, p, f, late, s, sf, u, last, nf)";
+    const std::vector<std::string> before = relay.column(
+        "select " + columns +
+        " from (select distinct on (destination, lane) * from "
+        "outrider.cursor order by destination, lane, turn desc) c order by destination, lane"
+    );
+    ASSERT_EQ(before.size(), 5U);
+    relay.run("commit");
+    migration.join();
+    ASSERT_TRUE(migrated) << migrated.error().text;
+    EXPECT_EQ(
+        session.column("select " + columns + " from outrider.cursor order by destination, lane"),
+        before
+    );
+    EXPECT_EQ(
+        session.column("select row(destination, turn, lanes, nf_by, sf_by) from outrider.progress "
+                       "order by destination, turn, lane"),
+        (std::vector<std::string>{
+            R"((1,8,"{0,1}",12,9))",
+            "(1,8,{2},13,12)",
+            "(1,9,{3},13,12)",
+            "(2,9,{0},9223372036854775807,9223372036854775807)"})
+    );
 }
 
 TEST(PostgresMigrate, SaysWhatIsMissingFromADumpOfTheSchemaAlone) {

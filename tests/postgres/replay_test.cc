@@ -42,9 +42,8 @@ TEST(PostgresReplay, SkipsNoUnreadLateRowOfAnOpenWindow) {
     late_b.run("commit");
     insert(session, "k", "4");
     EXPECT_EQ(take(*store, 1), Payloads{"late-a"});
-    ASSERT_EQ(
-        session.value("select s is not null from outrider.cursor order by turn desc limit 1"), "t"
-    ) << "the window must be open";
+    ASSERT_EQ(session.value("select bool_or(s is not null) from outrider.cursor"), "t")
+        << "the window must be open";
 
     const Result<std::optional<std::uint64_t>> replayed = log.admin()->replay(all_of(), false);
     ASSERT_TRUE(replayed) << replayed.error().text;

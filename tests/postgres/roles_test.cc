@@ -203,7 +203,7 @@ TEST_F(PostgresRoles, AWriterDoesNothingElse) {
          {"setting",
           "segment",
           "destination",
-          "cursor",
+          "progress",
           "parked",
           "parked_key",
           "dead",

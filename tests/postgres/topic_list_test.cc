@@ -68,7 +68,7 @@ TEST(PostgresTopicList, WhoeverIsRefusedForItsOrderChangesNothing) {
         [[maybe_unused]] const auto by_key = log.open(taking({"a"}));
         expect_refused(log, Order::global, {"b"});
         EXPECT_EQ(session.value(row), R"(key["a"])") << lanes;
-        session.run("delete from outrider.destination; delete from outrider.cursor");
+        session.run("delete from outrider.destination; delete from outrider.progress");
         Destination global = taking({"a"});
         global.order = Order::global;
         [[maybe_unused]] const auto in_one_order = log.open(global);
@@ -123,7 +123,7 @@ TEST(PostgresTopicList, AnIdleRelayNoticesThatItsDestinationWasForgotten) {
     const auto store = log.open(everything());
     EXPECT_TRUE(take_all(*store).empty());
     EXPECT_FALSE(log.admin()->forget("all")) << "not while it is there";
-    session.run("delete from outrider.cursor; delete from outrider.destination");
+    session.run("delete from outrider.progress; delete from outrider.destination");
     const Result<Batch> claimed = store->claim({10, 1000});
     ASSERT_FALSE(claimed) << "it would stand by for ever";
     EXPECT_EQ(claimed.error().remedy, Remedy::yield);

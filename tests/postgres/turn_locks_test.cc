@@ -217,7 +217,7 @@ TEST_F(PostgresStuck, AClaimThatCannotHaveItsSegmentEndsAndTheRelayRecovers) {
 TEST_F(PostgresStuck, ASettleThatCannotHaveTheCursorsEndsAndTheRelayRecovers) {
     std::atomic<bool> held = false;
     start([&](const Delivery&) {
-        if (!held.exchange(true)) holder.run("begin; lock table outrider.cursor in share mode");
+        if (!held.exchange(true)) holder.run("begin; lock table outrider.progress in share mode");
         return testing::Fault::none;
     });
     insert(session, "k", "published");

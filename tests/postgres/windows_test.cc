@@ -118,7 +118,7 @@ TEST(PostgresWindows, TheFloorIsReadBeforeTheSettleDrawsItsId) {
     again.fate = Fate::again;
     again.park_key = batch->envelopes[0].order_key;
     again.due_at = batch->now + std::chrono::hours(1);
-    gate.run("begin; lock table outrider.cursor in share row exclusive mode");
+    gate.run("begin; lock table outrider.progress in share row exclusive mode");
     std::thread settling([&] {
         const Result<void> settled =
             store->settle(std::move(batch).value(), std::vector<Settlement>{again});
@@ -215,8 +215,13 @@ TEST(PostgresWindows, ACursorThatWasTurnedBackIsFound) {
     EXPECT_EQ(take_all(*store).size(), keys.size());
     for (const std::string& key : keys) insert(session, key, key);
     EXPECT_EQ(take_all(*store).size(), keys.size());
-    const std::string last = session.value("select max(turn) from outrider.cursor");
-    session.run("delete from outrider.cursor where lane in (1, 2) and turn = " + last);
+    // The newest row, and all but lanes 1 and 2 of it once more, as another relay would have done.
+    session.run(
+        "with lost as (delete from outrider.progress where turn = "
+        "(select max(turn) from outrider.progress) returning *) "
+        "insert into outrider.progress (destination, turn, lane, lanes, delivered, p, f, nf, late) "
+        "select destination, turn, 0, '{0,3}', '{0,0}', p, f, nf, late from lost"
+    );
     Payloads lost = session.column(
         "select convert_from(payload, 'UTF8') from (select distinct on (key) * from "
         "outrider.message) m where outrider.lane_of(key, seq) in (1, 2)"
@@ -226,7 +231,7 @@ TEST(PostgresWindows, ACursorThatWasTurnedBackIsFound) {
     std::sort(again.begin(), again.end());
     ASSERT_FALSE(lost.empty());
     EXPECT_EQ(again, lost);
-    session.run("delete from outrider.cursor");
+    session.run("delete from outrider.progress");
     const Result<Batch> none = store->claim({10, 1U << 20U});
     ASSERT_FALSE(none);
     EXPECT_NE(none.error().text.find("forgotten"), std::string::npos) << none.error().text;

@@ -35,7 +35,10 @@ constexpr std::int64_t kLanesOfPlace = 65'536;
 // Parts of a window's state.
 enum StatePart : std::size_t {
     kLanes,
-    kTurns,
+    kDelivered,
+    kTurn,
+    kFirst,
+    kNewest,
     kPassed,
     kPassedFloor,
     kLate,
@@ -191,11 +194,13 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     const auto is = [&](StatePart part) { return state[part] == "true"; };
     Window window;
     const std::vector<std::int64_t> lanes = read_array(state[kLanes]);
-    const std::vector<std::int64_t> turns = read_array(state[kTurns]);
+    const std::vector<std::int64_t> delivered = read_array(state[kDelivered]);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         lanes_[lanes[i]] = claim_.windows.size();
-        window.lanes.push_back({static_cast<std::int16_t>(lanes[i]), turns.at(i)});
+        window.lanes.push_back({static_cast<std::int16_t>(lanes[i]), delivered.at(i)});
     }
+    window.origin = {number(kTurn), number(kFirst)};
+    claim_.newest = number(kNewest);
     window.passed = {state[kPassed], number(kPassedFloor), read_array(state[kLate])};
     window.snapshot = state[kSnapshot];
     window.floor = number(kFloor);

@@ -15,15 +15,24 @@
 
 namespace outrider::postgres {
 
-// A locked lane, and the turn that its cursor was claimed at.
-struct LaneTurn {
+// A locked lane, and what was delivered in it so far.
+struct LaneCount {
     std::int16_t lane = 0;
-    std::int64_t turn = 0;
+    std::int64_t delivered = 0;
 };
 
-// The window of locked lanes that stand at the same place, as the claim found it.
+// The row of {schema}.progress that says where lanes stand: its turn, and the first of its lanes.
+struct Origin {
+    std::int64_t turn = 0;
+    std::int64_t first = 0;
+
+    [[nodiscard]] bool operator==(const Origin&) const = default;
+};
+
+// The window of locked lanes that stand together, as the claim found it.
 struct Window {
-    std::vector<LaneTurn> lanes;
+    Origin origin;
+    std::vector<LaneCount> lanes;               // ascending
     Passed passed;                              // what was handled before it
     std::string snapshot;                       // S
     std::int64_t floor = 0;                     // its own
@@ -56,6 +65,7 @@ struct Claim final : Batch::Hold {
     std::pmr::monotonic_buffer_resource arena;
     std::vector<Window> windows;
     std::size_t locked = 0;   // lanes
+    std::int64_t newest = 0;  // turn of the destination
     std::vector<int> places;  // the segment of each envelope; of a parked one, 0
     std::set<int> segments;   // that may hold something for these lanes
     bool large_row = false;   // one row has more bytes than its share

@@ -19,6 +19,14 @@ constexpr std::int64_t kNumbersMax = 2'560'000;
 // Claims that go on weighing after the last large row: whoever stops too early reads in vain.
 constexpr int kWeighedClaims = 64;
 
+// Where lanes stand of whom claim_lock.sql has locked, each since the turn that it was last met at.
+// Selected, so that they are made once, and not for every lane.
+constexpr std::string_view kLockedLanes =
+    "(select current_setting('outrider.lanes')::smallint[])::smallint[]";
+constexpr std::string_view kLeastTurn =
+    "(select min(($7::bigint[])[l + 1]) from unnest(current_setting('outrider.lanes')::smallint[]) "
+    "as l)";
+
 void unite(std::string& all, const std::string& branch) {
     all += all.empty() ? branch : " union all " + branch;
 }
@@ -93,8 +101,8 @@ bool ClaimQuery::met(const Claim& claim) {
 bool ClaimQuery::remember(const Claim& claim) {
     std::size_t found = 0;
     for (const Window& window : claim.windows) {
-        for (const LaneTurn& lane : window.lanes) {
-            turns_.at(static_cast<std::size_t>(lane.lane)) = lane.turn;
+        for (const LaneCount& lane : window.lanes) {
+            turns_.at(static_cast<std::size_t>(lane.lane)) = window.origin.turn;
             ++found;
         }
     }
@@ -124,8 +132,8 @@ std::string ClaimQuery::log_sql() const {
     }
     std::string sql = Names::fill(sql::claim_log, "range", range);
     sql = Names::fill(sql, "groups", sql::cursor_groups);
-    sql = Names::fill(sql, "lanes", "unnest(current_setting('outrider.lanes')::smallint[])");
-    sql = Names::fill(sql, "least_turn", "($7::bigint[])[l.lane + 1]");
+    sql = Names::fill(sql, "lanes", kLockedLanes);
+    sql = Names::fill(sql, "least_turn", kLeastTurn);
     sql = Names::fill(sql, "all_lanes", std::to_string(registered_.lanes));
     sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_all : sql::claim_weight_row);
     sql = with_short_values(Names::fill(sql, "bytes", sql::claim_bytes), "m");

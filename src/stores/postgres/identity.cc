@@ -54,7 +54,7 @@ public:
         if (Result<void> same = check_encoding(); !same) return same.error();
         if (Result<void> done = take(sql::adopt_registers); !done) return done.error();
         const Result<Rows> rows = connection_.run(names_.fill(
-            "select id, topics::text, ordering, array(select distinct c.lane from {schema}.cursor "
+            "select id, topics::text, ordering, array(select c.lane from {schema}.cursor "
             "c where c.destination = d.id order by c.lane)::text from {schema}.destination d "
             "order by id"
         ));

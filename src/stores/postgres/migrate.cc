@@ -30,6 +30,7 @@ constexpr std::array kSteps = {
     sql::schema_012_lean,
     sql::schema_013_lighter,
     sql::schema_014_drawn,
+    sql::schema_015_together,
 };
 
 // Whoever waits for a table makes all others wait behind it: not for long, rather again.

@@ -7,13 +7,6 @@
 namespace outrider::postgres {
 namespace {
 
-// How a lane's cursor moves.
-struct LaneMove {
-    std::int64_t last = 0;
-    std::int64_t delivered = 0;
-    bool stopped = false;
-};
-
 void add_time(ArrayText& array, const std::optional<WallTime>& time) {
     if (time) {
         array.add(std::string_view(to_iso_micros(*time)));
@@ -22,10 +15,17 @@ void add_time(ArrayText& array, const std::optional<WallTime>& time) {
     }
 }
 
-std::string floors_of(const std::vector<std::int64_t>& numbers) {
-    ArrayText floors;
-    for (const std::int64_t number : numbers) floors.add(number);
-    return floors.text();
+// s, sf, sf_by, u and last.
+void add_window(Parameters& parameters, const std::optional<OpenWindow>& window) {
+    if (!window) {
+        parameters.add_null().add_null().add(kFloorByNobody).add_null().add_null();
+        return;
+    }
+    parameters.add(std::string_view(window->snapshot))
+        .add(window->floor)
+        .add(window->floor_by)
+        .add(window->upper)
+        .add(window->last);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ void Settler::add(const Batch& batch, const Claim& claim, std::span<const Settle
         );
     }
     add_keys();
-    add_cursors(batch, claim, settlements);
+    add_cursors(moves_of(batch, claim, settlements), claim.newest);
 }
 
 void Settler::collect(const Envelope& envelope, int segment, const Settlement& settlement) {
@@ -140,57 +140,31 @@ void Settler::add_keys() {
     pipeline_.add("drop_key", names_.fill(sql::drop_key), parameters);
 }
 
-void Settler::add_cursors(
-    const Batch& batch,
-    const Claim& claim,
-    std::span<const Settlement> settlements
-) {
-    std::map<std::uint32_t, LaneMove> moves;
-    for (std::size_t i = 0; i < settlements.size(); ++i) {
-        const Envelope& envelope = batch.envelopes[i];
-        LaneMove& move = moves[envelope.lane];
-        if (settlements[i].fate == Fate::done) ++move.delivered;
-        if (envelope.parked) continue;
-        OUTRIDER_ASSERT(!move.stopped || settlements[i].fate == Fate::left);
-        if (settlements[i].fate != Fate::left || move.stopped) continue;
-        move.stopped = true;
-        move.last = envelope.seq - 1;
-    }
-    ArrayText lanes, turns, snapshots, floors, uppers, next_floors, lasts, finished, delivered,
-        late;
-    for (const Window& window : claim.windows) {
-        const std::string later = floors_of(late_floors(window.passed, window.later()));
-        for (const LaneTurn& lane : window.lanes) {
-            const LaneMove& move = moves[static_cast<std::uint32_t>(lane.lane)];
-            if (!window.moves() && move.delivered == 0) continue;
-            lanes.add(std::int64_t{lane.lane});
-            turns.add(lane.turn);
-            snapshots.add(std::string_view(window.snapshot));
-            floors.add(window.floor);
-            uppers.add(window.upper);
-            next_floors.add(window.next_floor);
-            lasts.add(std::max(window.last, move.stopped ? move.last : window.read_to));
-            finished.add(!window.cut && !move.stopped);
-            delivered.add(move.delivered);
-            late.add(std::string_view(later));
+void Settler::add_cursors(const LaneMoves& moves, std::int64_t newest) {
+    for (const auto& [stand, moved] : moves) {
+        const LaneTexts texts = texts_of(moved.lanes);
+        Parameters parameters;
+        parameters.add(destination_)
+            .add(newest)
+            .add(moved.origins.front().turn)
+            .add(moved.origins.front().first)
+            .add(std::int64_t{moved.lanes.front().lane})
+            .add(std::string_view(texts.lanes))
+            .add(std::string_view(texts.delivered))
+            .add(std::string_view(stand.passed))
+            .add(stand.floor)
+            .add(std::string_view(array_text(stand.late)));
+        add_window(parameters, stand.window);
+        parameters.add(stand.next_floor);
+        pipeline_.add("settle_cursor", names_.fill(sql::settle_cursor), parameters);
+        for (const Origin& origin : std::span(moved.origins).subspan(1)) {
+            pipeline_.add(
+                "settle_origin",
+                names_.fill(sql::settle_origin),
+                Parameters().add(destination_).add(origin.turn).add(origin.first)
+            );
         }
     }
-    Parameters parameters;
-    parameters.add(destination_);
-    for (const ArrayText* array :
-         {&lanes,
-          &turns,
-          &snapshots,
-          &floors,
-          &uppers,
-          &next_floors,
-          &lasts,
-          &finished,
-          &delivered,
-          &late}) {
-        parameters.add(std::string_view(array->text()));
-    }
-    pipeline_.add("settle_cursor", names_.fill(sql::settle_cursor), parameters);
 }
 
 }  // namespace outrider::postgres

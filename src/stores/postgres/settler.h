@@ -6,6 +6,7 @@
 
 #include "core/decide.h"
 #include "stores/postgres/claim.h"
+#include "stores/postgres/lane_moves.h"
 #include "stores/postgres/names.h"
 #include "stores/postgres/pipeline.h"
 
@@ -44,11 +45,7 @@ private:
     void add_parked();
     void add_dead();
     void add_keys();
-    void add_cursors(
-        const Batch& batch,
-        const Claim& claim,
-        std::span<const Settlement> settlements
-    );
+    void add_cursors(const LaneMoves& moves, std::int64_t newest);
     [[nodiscard]] std::string statement(std::string_view sql, int segment) const;
 
     const Connection& connection_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/assert.h"
+#include "stores/postgres/lane_moves.h"
 #include "stores/postgres/registration.h"
 #include "stores/postgres/settler.h"
 #include "stores/postgres/sql.h"
@@ -144,18 +145,17 @@ Result<void> PostgresStore::check_owner(std::size_t locked, const Rows& log) con
 }
 
 Result<bool> PostgresStore::raise_floors(const Claim& claim) {
-    ArrayText lanes;
-    ArrayText turns;
-    ArrayText floors;
+    ArrayText turns, firsts, lanes, delivered, floors;
     std::int64_t numbers = 0;
     for (const Window& window : claim.windows) {
         if (window.open || !window.work) continue;
         if (window.next_floor - window.known_floor <= kFloorLagMax) continue;
-        for (const LaneTurn& lane : window.lanes) {
-            lanes.add(std::int64_t{lane.lane});
-            turns.add(lane.turn);
-            floors.add(window.next_floor);
-        }
+        const LaneTexts texts = texts_of(window.lanes);
+        turns.add(window.origin.turn);
+        firsts.add(window.origin.first);
+        lanes.add(std::string_view(texts.lanes));
+        delivered.add(std::string_view(texts.delivered));
+        floors.add(window.next_floor);
         numbers = std::max(numbers, window.upper - window.passed.floor);
     }
     if (numbers == 0) return false;
@@ -164,8 +164,11 @@ Result<bool> PostgresStore::raise_floors(const Claim& claim) {
         names_.fill(sql::settle_floor),
         Parameters()
             .add(registered_.id)
-            .add(std::string_view(lanes.text()))
+            .add(claim.newest)
             .add(std::string_view(turns.text()))
+            .add(std::string_view(firsts.text()))
+            .add(std::string_view(lanes.text()))
+            .add(std::string_view(delivered.text()))
             .add(std::string_view(floors.text()))
     );
     pipeline_.add("commit", "commit");

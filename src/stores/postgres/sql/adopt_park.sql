@@ -11,7 +11,7 @@ select $1, c.lane, m.seq, case when $3 = 'global' then 0
     {schema}.id_of(m.id, m.seq, m.occurred_at), m.topic, m.key, m.type, m.payload, m.content_type,
     m.headers, m.occurred_at
 from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last, nf from {schema}.cursor
-    where destination = $1 and lane = $2 order by turn desc limit 1) c
+    where destination = $1 and lane = $2) c
 join {schema}.message m on ($3 = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)
 where m.topic like any ($4::text[])
 and not (m.seq <= c.nf and (pg_visible_in_snapshot(m.xid, c.p)

@@ -31,17 +31,19 @@ with x as materialized (
         select pg_current_snapshot() as ns, coalesce(pg_sequence_last_value('{schema}.seq'), 0) as lv) n),
 w as materialized (
     select *, least(u, low + greatest(ceil($6::bigint * part)::bigint, 1024)) as top from (
-        select lanes, turns, p, f, late, to_s as s, case when s is null then nf else sf end as sf, sf_by,
-            case when s is null then 0 else last end as last, case when s is null then lv else u end as u, lv, nf, lags,
-            needed, s is not null as open, s is not null or lv > f or late_from is not null or lags as work,
+        select lanes, delivered, turn, first, newest, p, f, late, to_s as s,
+            case when s is null then nf else sf end as sf, sf_by, case when s is null then 0 else last end as last,
+            case when s is null then lv else u end as u, lv, nf, lags, needed, s is not null as open,
+            s is not null or lv > f or late_from is not null or lags as work,
             greatest(case when s is null then 0 else last end, least(f, late_from)) as low, part,
             greatest(ceil($2 * part), least($2, 64))::bigint as rows,
             {global} or whole as whole, $4::bigint as bytes
         from x) y)
 select null::bigint as place, null::bigint as seq, null::uuid,
-    array_to_string(array[w.lanes::text, w.turns::text, w.p::text, w.f::text, w.late::text, w.s::text, w.sf::text,
-        w.sf_by::text, w.u::text, w.lv::text, w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text,
-        w.needed, w.open::text, w.work::text, w.lags::text, d.paused::text,
+    array_to_string(array[w.lanes::text, w.delivered::text, w.turn::text, w.first::text, w.newest::text, w.p::text,
+        w.f::text, w.late::text, w.s::text, w.sf::text, w.sf_by::text, w.u::text, w.lv::text,
+        w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text, w.needed,
+        w.open::text, w.work::text, w.lags::text, d.paused::text,
         exists (select from {schema}.parked_key where destination = $1)::text], '|', ''),
     case when d.topics <> $5::jsonb then d.topics::text end, null::text, null::bytea, null::text, null::jsonb, {now},
     {next_due}, null::bigint, null::boolean, null::boolean

@@ -1,4 +1,7 @@
--- Removes turns that a newer one has replaced.
-delete from {schema}.cursor c using (
-    select destination, lane, max(turn) as turn from {schema}.cursor group by destination, lane) n
-where c.destination = n.destination and c.lane = n.lane and c.turn < n.turn
+-- Removes turns whose lanes all have a newer one.
+with n as materialized (
+    select destination, l.lane, max(turn) as turn from {schema}.progress cross join lateral unnest(lanes) as l(lane)
+    group by destination, l.lane)
+delete from {schema}.progress c
+where not exists (
+    select from n where n.destination = c.destination and n.turn = c.turn and n.lane = any (c.lanes))

@@ -6,10 +6,11 @@ select (select seqcache from pg_sequence where seqrelid = '{schema}.seq'::regcla
     array_to_string(array(
         select p.what || ' on ' || r.name
         from (values
-            ('setting', 'select'), ('schema_version', 'select'), ('message', 'select'), ('segment', 'select,update'),
+            ('setting', 'select'), ('schema_version', 'select'), ('message', 'select'), ('cursor', 'select'),
+            ('segment', 'select,update'),
             ('message_1', 'select,truncate'), ('message_2', 'select,truncate'),
             ('message_3', 'select,truncate'), ('message_4', 'select,truncate'),
-            ('destination', 'select,insert,update,delete'), ('cursor', 'select,insert,update,delete'),
+            ('destination', 'select,insert,update,delete'), ('progress', 'select,insert,update,delete'),
             ('parked', 'select,insert,update,delete'), ('parked_key', 'select,insert,update,delete'),
             ('dead', 'select,insert,update,delete'), ('sample', 'select,insert,update,delete'),
             ('session', 'select,insert,update,delete'), ('mark', 'select,insert,update,delete'),

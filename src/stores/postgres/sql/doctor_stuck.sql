@@ -2,8 +2,7 @@
 -- The writer may have set the time of a message: only one of the last half minute may be new.
 select d.name, count(*), max(extract(epoch from {now} - c.moved_at))::bigint
 from {schema}.destination d
-cross join lateral (select distinct on (lane) *, array[lane::bigint] as lanes from {schema}.cursor
-    where destination = d.id order by lane, turn desc) c
+cross join lateral (select *, array[lane::bigint] as lanes from {schema}.cursor where destination = d.id) c
 cross join lateral (
     select array(select replace(replace(replace(replace(t, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
         from jsonb_array_elements_text(d.topics) as t) as patterns) t

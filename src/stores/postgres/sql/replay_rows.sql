@@ -7,7 +7,7 @@
             when $3 = 'none' or coalesce(m.key, '') = '' then hashint8extended(m.seq, 0)
             else hashtextextended(m.topic, hashtextextended(m.key, bigint '0')) end as order_key, m.*
     from (select lane, p::text::pg_snapshot as p, s::text::pg_snapshot as s, last from {schema}.cursor
-        where destination = $1 and lane = $2 order by turn desc limit 1) c
+        where destination = $1 and lane = $2) c
     join {schema}.message m on ($3 = 'global' or {schema}.lane_of(m.key, m.seq) = c.lane)
         and m.seq >= coalesce($5::bigint, 0)
     where ($6::timestamptz is null or m.occurred_at >= $6)

@@ -42,11 +42,11 @@ begin
     end if;
     if to_regrole('{relay}') is not null then
         grant usage on schema {schema} to {relay};
-        grant select on {schema}.message, {schema}.setting, {schema}.schema_version to {relay};
+        grant select on {schema}.message, {schema}.cursor, {schema}.setting, {schema}.schema_version to {relay};
         grant select, truncate on {schema}.message_1, {schema}.message_2, {schema}.message_3, {schema}.message_4
             to {relay};
         grant select, update on {schema}.segment to {relay};
-        grant select, insert, update, delete on {schema}.destination, {schema}.cursor, {schema}.parked,
+        grant select, insert, update, delete on {schema}.destination, {schema}.progress, {schema}.parked,
             {schema}.parked_key, {schema}.dead, {schema}.sample, {schema}.session, {schema}.mark to {relay};
         grant select, update, delete on {schema}.inbox, {schema}.inbox_position to {relay};
         grant execute on function {schema}.inbox_clean_up(integer), {schema}.lane_of(text, bigint),
