@@ -14,6 +14,7 @@ the rounds."""
 import argparse
 import collections
 import contextlib
+import functools
 import os
 import re
 import statistics
@@ -160,16 +161,28 @@ def bench_drain(bench, kept, options):
         "right after a truncation": lambda: drain_truncated(bench, count),
         f"with {options.history} delivered and kept": lambda: drain_kept(kept, count),
     }
-    drained = {name: [] for name in cases}
-    for _ in range(options.rounds):
-        for name, case in cases.items():
-            drained[name].append(case())
-    print(f"drain      {count} messages of {PAYLOAD_BYTES} bytes, medians of {options.rounds} rounds")
+    drained = there_and_back(cases, options.rounds)
+    rates = {name: both_ways([one.rate for one in all_of]) for name, all_of in drained.items()}
+    print(f"drain      {count} messages of {PAYLOAD_BYTES} bytes, medians of {options.rounds} rounds there and back")
     for name, all_of in drained.items():
-        ratio = statistics.median(one.rate / other.rate for one, other in zip(all_of, drained[base]))
+        ratio = statistics.median(one / other for one, other in zip(rates[name], rates[base]))
         rate, memory, wal = (statistics.median(values) for values in zip(*all_of))
         print(f"           {name}: {rate:,.0f}/s, {ratio:.2f} of that with two workers, peak {memory:.0f} MiB, "
               f"{wal:.1f} bytes of WAL per message", flush=True)
+
+
+def there_and_back(cases, rounds):
+    """What each case returns, twice in every round: a machine that gets slower meanwhile makes no difference."""
+    results = {name: [] for name in cases}
+    for _ in range(rounds):
+        for name in [*cases, *reversed(cases)]:
+            results[name].append(cases[name]())
+    return results
+
+
+def both_ways(values):
+    """The mean of each round of there_and_back."""
+    return [(there + back) / 2 for there, back in zip(values[::2], values[1::2])]
 
 
 def drain_plain(bench, count, workers=2):
@@ -287,14 +300,10 @@ def bench_enqueue(bench, options):
         "and a message": transaction(BUSINESS, MESSAGE),
         "and a message, pipelined": pipelined(BUSINESS, MESSAGE),
     }
-    rates = {name: [] for name in variants}
+    cases = {name: functools.partial(pgbench, bench, lines, ENQUEUE_SECONDS) for name, lines in variants.items()}
     with bench.relay("--set", "relay.retention=0s"):
-        for _ in range(ENQUEUE_ROUNDS * options.rounds):
-            # There and back, so that a machine that gets slower meanwhile makes no difference.
-            there = {name: pgbench(bench, variants[name], ENQUEUE_SECONDS) for name in variants}
-            back = {name: pgbench(bench, variants[name], ENQUEUE_SECONDS) for name in reversed(variants)}
-            for name, values in rates.items():
-                values.append((there[name] + back[name]) / 2)
+        measured = there_and_back(cases, ENQUEUE_ROUNDS * options.rounds)
+    rates = {name: both_ways(values) for name, values in measured.items()}
 
     def ratio(one, other):
         return statistics.median(a / b for a, b in zip(rates[one], rates[other]))

@@ -125,7 +125,13 @@ Result<bool> is_served(const Connection& connection, const Names& names, std::in
     return held->boolean(0, 0);
 }
 
+bool takes_everything(const DestinationStatus& status) {
+    return std::find(status.topics.begin(), status.topics.end(), "*") != status.topics.end();
+}
+
 Result<void> read_unrouted(const Connection& connection, const Names& names, Backlog& backlog) {
+    const std::vector<DestinationStatus>& all = backlog.destinations;
+    if (std::any_of(all.begin(), all.end(), takes_everything)) return {};
     const Result<Rows> topics =
         connection.run(names.fill(sql::status_topics), Parameters().add(kTopicRowsMax));
     if (!topics) return topics.error();
