@@ -93,6 +93,28 @@ TEST_F(PostgresTogether, TurnsKeepPace) {
     EXPECT_EQ(session.value("select count(distinct turn) = count(*) from outrider.progress"), "t");
 }
 
+// As if one lane had been in other hands for days: whoever begins looks near the newest turn first.
+TEST_F(PostgresTogether, ALaneThatIsFarBehindIsFound) {
+    write();
+    EXPECT_EQ(take_all(*open(1)).size(), 4U);
+    for (const char* turn : {"1000", "1000000", "10000000000"}) {
+        session.run(
+            "insert into outrider.progress (destination, turn, lane, lanes, delivered, p, f, nf, "
+            "late) select destination, " +
+            std::string(turn) +
+            ", 1, '{1,2,3}', delivered[2:4], p, f, nf, late "
+            "from outrider.progress where 1 = any (lanes) order by turn desc limit 1"
+        );
+        const auto store = open(1);
+        write();
+        Payloads taken = take(*store);
+        std::sort(taken.begin(), taken.end());
+        EXPECT_EQ(taken, (Payloads{"0", "1", "2", "3"}));
+        EXPECT_TRUE(take_all(*store).empty());
+    }
+    EXPECT_EQ(session.column("select delivered from outrider.cursor"), (Payloads(4, "4")));
+}
+
 // Advisory locks keep two from moving the same lane. Whatever gets past them is noticed.
 TEST_F(PostgresTogether, ASettleChangesNothingIfSomebodyHasMovedALane) {
     for (const char* lanes : {"{0}", "{2}", "{1,2,3}", "{0,1,2,3}"}) {

@@ -16,6 +16,11 @@ constexpr std::int64_t kNumbersPerMessage = 256;
 constexpr std::int64_t kNumbersMin = 1024;
 constexpr std::int64_t kNumbersMax = 2'560'000;
 
+// How many turns behind the newest a lane is looked for that was not met yet, and how much further
+// if it is not there: to look at each takes 15 us.
+constexpr std::int64_t kReachFirst = 64;
+constexpr std::int64_t kReachGrows = 4096;
+
 // Claims that go on weighing after the last large row: whoever stops too early reads in vain.
 constexpr int kWeighedClaims = 64;
 
@@ -52,7 +57,9 @@ ClaimQuery::ClaimQuery(
       registered_(registered),
       patterns_(like_patterns(destination.topics)),
       topics_(topics_json(destination.topics)),
-      turns_(static_cast<std::size_t>(registered.lanes)) {
+      turns_(static_cast<std::size_t>(registered.lanes)),
+      newest_(registered.newest),
+      reach_(kReachFirst) {
     for (const std::string& topic : destination.topics) takes_all_ = takes_all_ || topic == "*";
     write();
 }
@@ -96,9 +103,11 @@ bool ClaimQuery::met(const Claim& claim) {
     return saw_all;
 }
 
-// A lane that is locked has a cursor. If it was not found, it is behind the turn that we know: the
-// server has lost its last settles, and a pooler has hidden that from us.
+// A lane that is locked has a cursor. If it was not found, it is further behind than we thought, or
+// even behind the turn that we know: the server has lost its last settles, and a pooler has hidden
+// that from us.
 bool ClaimQuery::remember(const Claim& claim) {
+    const bool was_limited = is_limited();
     std::size_t found = 0;
     for (const Window& window : claim.windows) {
         for (const LaneCount& lane : window.lanes) {
@@ -106,13 +115,21 @@ bool ClaimQuery::remember(const Claim& claim) {
             ++found;
         }
     }
-    if (found == claim.locked || !remembers()) return true;
-    std::fill(turns_.begin(), turns_.end(), 0);
-    return false;
+    if (found > 0) newest_ = claim.newest;
+    const bool found_all = found == claim.locked || !was_limited;
+    reach_ = found_all ? kReachFirst : reach_ * kReachGrows;
+    if (!found_all) std::fill(turns_.begin(), turns_.end(), 0);
+    return found_all;
 }
 
-bool ClaimQuery::remembers() const {
-    return std::any_of(turns_.begin(), turns_.end(), [](std::int64_t turn) { return turn > 0; });
+std::int64_t ClaimQuery::least_turn(std::int64_t known) const {
+    return known > 0 ? known : std::max(newest_ - reach_, std::int64_t{0});
+}
+
+bool ClaimQuery::is_limited() const {
+    return std::any_of(turns_.begin(), turns_.end(), [this](std::int64_t known) {
+        return least_turn(known) > 0;
+    });
 }
 
 void ClaimQuery::write() {
@@ -203,7 +220,7 @@ ClaimQuery::Places ClaimQuery::add(
         );
     }
     ArrayText turns;
-    for (const std::int64_t turn : turns_) turns.add(turn);
+    for (const std::int64_t known : turns_) turns.add(least_turn(known));
     places.log = next(
         log_name_,
         log_sql_,

@@ -63,11 +63,12 @@ public:
 
     // Whether it asks only for cursors that have reached a turn: one that is not found may be
     // there.
-    [[nodiscard]] bool remembers() const;
+    [[nodiscard]] bool is_limited() const;
 
 private:
     void write();
     [[nodiscard]] bool remember(const Claim& claim);
+    [[nodiscard]] std::int64_t least_turn(std::int64_t known) const;
     [[nodiscard]] std::string log_sql() const;
     [[nodiscard]] Parameters settings(bool local) const;
     [[nodiscard]] bool weighs() const { return weighs_for_ > 0; }
@@ -80,7 +81,9 @@ private:
     std::string patterns_;  // of the topics, for LIKE
     std::string topics_;    // as the database has them
     bool takes_all_ = false;
-    std::vector<std::int64_t> turns_;  // at which each lane was last met
+    std::vector<std::int64_t> turns_;  // at which each lane was last met, or 0
+    std::int64_t newest_;              // turn of the destination that was met
+    std::int64_t reach_;               // how far behind it a lane is looked for that was not met
     std::set<int> segments_ = {1};
     bool reads_parked_ = true;
     int weighs_for_ = 0;    // so many claims more

@@ -14,6 +14,7 @@ struct Known {
     std::int64_t cursors = 0;
     bool is_same = false;  // its topics are ours
     std::string ordering;
+    std::int64_t newest = 0;  // turn
 };
 
 // As it is when a destination is made known.
@@ -41,7 +42,8 @@ Result<Known> find(
         std::string(rows->bytes(0, 1)),
         rows->integer(0, 2),
         rows->boolean(0, 3),
-        std::string(rows->bytes(0, 4))};
+        std::string(rows->bytes(0, 4)),
+        rows->integer(0, 5)};
 }
 
 std::int64_t cursors_of(const Destination& destination, std::int64_t lanes) {
@@ -179,7 +181,7 @@ Result<Registered> register_destination(
     }
     if (!known) return known.error();
     lists.remember(destination);
-    return Registered{known->id, log->lanes, log->origin};
+    return Registered{known->id, log->lanes, log->origin, known->newest};
 }
 
 }  // namespace outrider::postgres

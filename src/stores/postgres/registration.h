@@ -13,6 +13,7 @@ struct Registered {
     std::int64_t id = 0;
     std::int64_t lanes = 0;
     std::int64_t origin = 0;  // of ids that no writer gave, see log_id.h
+    std::int64_t newest = 0;  // turn
 };
 
 // Makes a destination known to the log, with its topics and a cursor per lane, unless it is.

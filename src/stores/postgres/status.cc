@@ -163,7 +163,7 @@ Result<Rows> read_pending(
     text = Names::fill(text, "numbers", std::to_string(of.numbers));
     text = Names::fill(text, "all_lanes", "(select lanes from {schema}.setting)");
     text = Names::fill(
-        text, "lanes", "array(select lane from {schema}.cursor where destination = $1)"
+        text, "lanes", "array(select generate_series(0, lanes - 1) from {schema}.setting)"
     );
     if (Result<void> begun = connection.run_script(kPinned); !begun) return begun.error();
     Result<Rows> rows = connection.run(names.fill(text), parameters);

@@ -136,7 +136,7 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
 // has started a relay with another list of topics: what it takes, we would pass over.
 Result<void> PostgresStore::check_owner(std::size_t locked, const Rows& log) const {
     if (log.count() == 0) {
-        if (locked == 0 || query_.remembers()) return {};
+        if (locked == 0 || query_.is_limited()) return {};
         return Error{Remedy::yield, "the destination was forgotten by the operator"};
     }
     const std::string_view stored = log.bytes(0, kStoredTopics);
