@@ -45,7 +45,7 @@ public:
 private:
     static constexpr std::size_t kFirst = 256;
     static constexpr int kForgets = 1000;  // turns until the quickest has doubled, about
-    static constexpr int kPatience = 16;
+    static constexpr int kPatience = 24;
     static constexpr std::size_t kFew = 24;
     // Who rests meets more messages, and rests longer: from 8,000 a second on up to the most.
     static constexpr Duration kRestPerMessage = std::chrono::microseconds(120);
