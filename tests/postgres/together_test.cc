@@ -48,6 +48,22 @@ protected:
         return session.column("select lanes from outrider.progress order by lane, turn");
     }
 
+    // Claims so many, lets somebody else run this, and settles them all.
+    void expect_refused(Store& store, std::size_t messages, const std::string& meanwhile) const {
+        Result<Batch> batch = store.claim({10, 1U << 20U});
+        ASSERT_TRUE(batch) << batch.error().text;
+        ASSERT_EQ(batch->envelopes.size(), messages);
+        session.run(meanwhile);
+        const Payloads before = all_rows();
+        Settlement done;
+        done.fate = Fate::done;
+        const Result<void> settled =
+            store.settle(std::move(batch).value(), std::vector(messages, done));
+        ASSERT_FALSE(settled) << meanwhile;
+        EXPECT_EQ(settled.error().remedy, Remedy::yield) << settled.error().text;
+        EXPECT_EQ(all_rows(), before) << meanwhile;
+    }
+
     PostgresLog log;
     PostgresSession session;
 };
@@ -117,29 +133,17 @@ TEST_F(PostgresTogether, ALaneThatIsFarBehindIsFound) {
 
 // Advisory locks keep two from moving the same lane. Whatever gets past them is noticed.
 TEST_F(PostgresTogether, ASettleChangesNothingIfSomebodyHasMovedALane) {
-    for (const char* lanes : {"{0}", "{2}", "{1,2,3}", "{0,1,2,3}"}) {
-        const auto store = open(1);
+    for (const std::string lanes : {"{0}", "{2}", "{1,2,3}", "{0,1,2,3}"}) {
         write();
-        Result<Batch> batch = store->claim({10, 1U << 20U});
-        ASSERT_TRUE(batch);
-        ASSERT_EQ(batch->envelopes.size(), 4U);
-        session.run(
+        const std::string array = "'" + lanes + "'::smallint[]";
+        expect_refused(
+            *open(1),
+            4,
             "insert into outrider.progress (destination, turn, lane, lanes, delivered, p, f, nf, "
-            "late) select destination, turn + 2, ('" +
-            std::string(lanes) + "'::smallint[])[1], '" + lanes +
-            "', array_fill(0, "
-            "array[cardinality('" +
-            lanes +
-            "'::smallint[])]), p, f, nf, late "
-            "from outrider.progress order by turn desc limit 1"
+            "late) select destination, turn + 2, (" +
+                array + ")[1], " + array + ", array_fill(0, array[cardinality(" + array +
+                ")]), p, f, nf, late from outrider.progress order by turn desc limit 1"
         );
-        const Payloads before = all_rows();
-        Settlement done;
-        done.fate = Fate::done;
-        const Result<void> settled = store->settle(std::move(batch).value(), std::vector(4, done));
-        ASSERT_FALSE(settled) << lanes;
-        EXPECT_EQ(settled.error().remedy, Remedy::yield) << settled.error().text;
-        EXPECT_EQ(all_rows(), before);
         EXPECT_EQ(take_all(*open(1)).size(), 4U) << "as if it had not been claimed";
     }
 }
@@ -150,20 +154,14 @@ TEST_F(PostgresTogether, ASettleChangesNothingIfSomebodyHasRemovedWhereALaneStoo
     EXPECT_EQ(take(*half).size(), 2U);  // now there are two places
     write();
     const auto store = open(1);
-    for (const char* which : {"min(turn)", "max(turn)"}) {
-        Result<Batch> batch = store->claim({10, 1U << 20U});
-        ASSERT_TRUE(batch);
-        ASSERT_EQ(batch->envelopes.size(), 6U);
-        session.run(
+    for (const std::string which : {"min(turn)", "max(turn)"}) {
+        expect_refused(
+            *store,
+            6,
             "create table saved as select * from outrider.progress; delete from outrider.progress "
             "where turn = (select " +
-            std::string(which) + " from outrider.progress)"
+                which + " from outrider.progress)"
         );
-        Settlement done;
-        done.fate = Fate::done;
-        const Result<void> settled = store->settle(std::move(batch).value(), std::vector(6, done));
-        ASSERT_FALSE(settled) << which;
-        EXPECT_EQ(settled.error().remedy, Remedy::yield) << settled.error().text;
         session.run(
             "delete from outrider.progress; insert into outrider.progress select * from saved; "
             "drop table saved"

@@ -24,7 +24,7 @@ constexpr std::int64_t kReachGrows = 4096;
 // Claims that go on weighing after the last large row: whoever stops too early reads in vain.
 constexpr int kWeighedClaims = 64;
 
-// Where lanes stand of whom claim_lock.sql has locked, each since the turn that it was last met at.
+// The lanes that claim_lock.sql has locked, and a turn that all of them are taken to have reached.
 // Selected, so that they are made once, and not for every lane.
 constexpr std::string_view kLockedLanes =
     "(select current_setting('outrider.lanes')::smallint[])::smallint[]";
