@@ -301,7 +301,7 @@ def bench_enqueue(bench, options):
         "and a message, pipelined": pipelined(BUSINESS, MESSAGE),
     }
     cases = {name: functools.partial(pgbench, bench, lines, ENQUEUE_SECONDS) for name, lines in variants.items()}
-    with bench.relay("--set", "relay.retention=0s"):
+    with bench.relay():
         measured = there_and_back(cases, ENQUEUE_ROUNDS * options.rounds)
     rates = {name: both_ways(values) for name, values in measured.items()}
 

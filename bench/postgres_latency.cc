@@ -2,6 +2,9 @@
 // relay in one process, against a server that is given.
 //
 //     postgres_latency CONNINFO RATE SECONDS
+//
+// What is written in a first second before these is delivered, but not measured: sessions begin,
+// and a relay that slept is woken.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -100,7 +103,7 @@ int main(int count, char** words) {
         return 2;
     }
     const auto rate = static_cast<std::size_t>(std::max(1, std::atoi(words[2])));
-    Times times(rate * static_cast<std::size_t>(std::max(1, std::atoi(words[3]))));
+    Times times(rate * static_cast<std::size_t>(std::max(1, std::atoi(words[3])) + 1));
     std::atomic<std::size_t> arrived = 0;
 
     outrider::postgres::Options options;
@@ -128,7 +131,7 @@ int main(int count, char** words) {
 
     std::vector<std::int64_t> from_sent;
     std::vector<std::int64_t> from_committed;
-    for (std::size_t i = 0; i < times.sent.size(); ++i) {
+    for (std::size_t i = rate; i < times.sent.size(); ++i) {
         from_sent.push_back(times.delivered[i] - times.sent[i]);
         // The relay may see a commit before the writer has heard of it.
         from_committed.push_back(std::max<std::int64_t>(times.delivered[i] - times.committed[i], 0)

@@ -22,6 +22,10 @@ struct Batch {
     // The store's time at the claim. Due times are reckoned from it.
     WallTime now;
 
+    // How many messages were ever written to the store, about: the difference between two claims
+    // tells what comes in, whoever takes it. 0: the store does not say.
+    std::int64_t written = 0;
+
     // A limit was reached: more is waiting, so claim again at once.
     bool full = false;
 

@@ -44,6 +44,7 @@ private:
         context_.observer.claimed(context_.destination, batch_.envelopes, report_.store_time);
         report_.full = batch_.full;
         report_.messages = batch_.envelopes.size();
+        report_.written = batch_.written;
         if (batch_.next_due) report_.next_due = *batch_.next_due - batch_.now;
         if (batch_.held_elsewhere) report_.outcome = Outcome::held;
         if (batch_.paused) report_.outcome = Outcome::paused;

@@ -40,6 +40,7 @@ struct TurnReport {
     bool answered = false;             // the broker said something about at least one message
     bool full = false;                 // more is waiting
     std::size_t messages = 0;          // that were claimed
+    std::int64_t written = 0;          // to the store, ever; 0: it does not say
     Duration store_time{};             // of the claim and the settle
     std::optional<Duration> next_due;  // from now, when a parked message falls due
     Error error;                       // of the store; of the broker its text

@@ -124,16 +124,14 @@ MonoTime Worker::schedule(const TurnReport& report) {
         return parts_.circuit.retry_at();
     }
     if (report.outcome != Outcome::held) close_circuit();  // else somebody else asks the broker
-    if (idle) {
-        pace_.idle();
-        return after_nothing(report);
-    }
-    if (report.full) {
-        pace_.grow();
-        return parts_.clock.now();
-    }
-    pace_.calm();
-    return parts_.clock.now() + pace_.rest_after(report.messages, report.store_time);
+    if (idle) return after_nothing(report);
+    const MonoTime now = parts_.clock.now();
+    const Pace::Turn turn{
+        .messages = report.messages,
+        .full = report.full,
+        .written = report.written,
+        .store_time = report.store_time};
+    return now + pace_.after(turn, now);
 }
 
 // The broker answers pings, and has answered for nothing since a message was set aside: that does

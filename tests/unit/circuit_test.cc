@@ -1,6 +1,8 @@
 #include "relay/circuit.h"
 
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -61,50 +63,105 @@ TEST(Circuit, ClosesOnTheFirstAnswerAndForgetsItsWait) {
 
 TEST(Pace, StartsSmallDoublesAndGoesAloneAfterAFault) {
     Pace pace({.messages = 1000, .bytes = 77});
+    const auto most_after = [&pace](bool full) {
+        std::ignore = pace.after({.messages = 1, .full = full, .store_time = Duration(1)}, {});
+        return pace.limits().messages;
+    };
     EXPECT_EQ(pace.limits().messages, 256U);
     EXPECT_EQ(pace.limits().bytes, 77U);
-    pace.grow();
-    EXPECT_EQ(pace.limits().messages, 512U);
-    pace.grow();
-    pace.grow();
-    EXPECT_EQ(pace.limits().messages, 1000U);
+    EXPECT_EQ(most_after(true), 512U);
+    EXPECT_EQ(most_after(true), 1000U);
+    EXPECT_EQ(most_after(true), 1000U);
     pace.shrink();
     EXPECT_EQ(pace.limits().messages, 1U);
-    pace.grow();
-    EXPECT_EQ(pace.limits().messages, 2U);
-    pace.calm();
-    EXPECT_EQ(pace.limits().messages, 256U);
+    EXPECT_EQ(most_after(true), 2U);
+    EXPECT_EQ(most_after(false), 256U);
     EXPECT_EQ(Pace({.messages = 3, .bytes = 1}).limits().messages, 3U);
 }
 
-TEST(Pace, RestsForCompanyOnlyWhereTheStoreIsCrowded) {
-    using std::chrono::milliseconds;
-    Pace pace({.messages = 1000, .bytes = 77});
-    EXPECT_EQ(pace.rest_after(100, milliseconds(1)), Duration::zero()) << "the quickest so far";
-    EXPECT_EQ(pace.rest_after(1, milliseconds(100)), Duration::zero()) << "few messages";
-    for (int turns = 0; turns < 10; ++turns) std::ignore = pace.rest_after(1000, milliseconds(100));
-    EXPECT_EQ(pace.rest_after(1000, milliseconds(100)), Pace::kRestMax);
-    const Duration several = pace.rest_after(30, milliseconds(100));
-    EXPECT_GT(several, Duration::zero());
-    EXPECT_LT(several, milliseconds(1));
-    for (int turns = 0; turns < 10; ++turns) std::ignore = pace.rest_after(1000, milliseconds(100));
-    const Duration crowded = pace.rest_after(200, std::chrono::microseconds(1500));
-    EXPECT_GT(crowded, milliseconds(10)) << "24 times what it took longer";
-    EXPECT_LE(crowded, milliseconds(12));
-    // A store that is slower for good is not a crowded one for good.
-    for (int turns = 0; turns < 10'000; ++turns) std::ignore = pace.rest_after(1, milliseconds(2));
-    EXPECT_EQ(pace.rest_after(100, milliseconds(2)), Duration::zero());
+// A store, and a worker that makes turns on it.
+struct Running {
+    Pace pace{BatchLimits{.messages = 1000, .bytes = 77}};
+    MonoTime now;
+    std::int64_t written = 0;  // 0: the store does not say
+    int workers = 1;           // that share the messages
+
+    // So many messages a second for a while, in turns that take `slowness` times what they need
+    // and the rest before them. Returns the last rest.
+    Duration go(double rate, int slowness, Duration span) {
+        Duration rest{};
+        Duration needed(300);
+        for (const MonoTime end = now + span; now < end;) {
+            const Duration turn = needed * slowness + rest;
+            const auto count = rate * std::chrono::duration<double>(turn).count();
+            if (written > 0) written += static_cast<std::int64_t>(count);
+            rest = end_turn(static_cast<std::size_t>(count) / workers, turn, slowness);
+            needed = Duration(300 + 2 * static_cast<int>(count));
+        }
+        return rest;
+    }
+
+    Duration end_turn(std::size_t messages, Duration turn, int slowness) {
+        now += turn;
+        const Duration needed(300 + 2 * messages);
+        return pace.after(
+            {.messages = messages, .written = written, .store_time = needed * slowness}, now
+        );
+    }
+};
+
+TEST(Pace, RestsTheLongerTheMoreIsWritten) {
+    using std::chrono::microseconds;
+    const std::vector<std::pair<double, Duration>> table = {
+        {0, Duration::zero()},
+        {4'000, Duration::zero()},
+        {5'000, microseconds(250)},
+        {6'000, microseconds(1'000)},
+        {7'500, microseconds(8'000)},
+        {9'000, microseconds(64'000)},
+        {9'500, Pace::kRestMax},
+        {1e9, Pace::kRestMax},
+    };
+    for (const auto& [rate, rest] : table) EXPECT_EQ(Pace::rest_at(rate), rest) << rate;
 }
 
-TEST(Pace, OneTurnThatWasHeldUpMakesNobodyWaitForLong) {
-    using std::chrono::milliseconds;
-    Pace pace({.messages = 1000, .bytes = 77});
-    std::ignore = pace.rest_after(1, milliseconds(1));
-    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), Pace::kRestFirst);
-    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), 3 * Pace::kRestFirst);
-    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), 7 * Pace::kRestFirst);
-    pace.idle();
-    EXPECT_EQ(pace.rest_after(900, milliseconds(100)), Pace::kRestFirst);
+TEST(Pace, RestsOnlyWhereTheStoreIsCrowded) {
+    Running running;
+    EXPECT_EQ(running.go(20'000, 1, seconds(1)), Duration::zero());
+    EXPECT_EQ(running.go(20'000, 3, seconds(1)), Pace::kRestMax);
+    EXPECT_EQ(running.go(500, 3, seconds(1)), Duration::zero()) << "few messages";
+    EXPECT_EQ(running.go(20'000, 3, seconds(1)), Pace::kRestMax);
+    EXPECT_EQ(running.go(20'000, 1, seconds(1)), Duration::zero()) << "room again";
+    // A store that is slower for good is not a crowded one for good.
+    EXPECT_EQ(running.go(20'000, 3, seconds(1000)), Duration::zero());
+}
+
+TEST(Pace, RestsForWhatOthersTake) {
+    Running running{.written = 7, .workers = 8};
+    EXPECT_EQ(running.go(20'000, 1, seconds(1)), Duration::zero());
+    EXPECT_EQ(running.go(20'000, 3, seconds(1)), Pace::kRestMax);
+}
+
+TEST(Pace, OneTurnThatWasHeldUpMakesNobodyWait) {
+    Running running;
+    std::ignore = running.go(5'000, 1, seconds(1));
+    std::ignore = running.go(5'000, 3, seconds(1));
+    EXPECT_LT(running.end_turn(500, milliseconds(100), 80), milliseconds(1));
+}
+
+TEST(Pace, ABacklogIsNoMeasureOfWhatComesIn) {
+    for (const std::int64_t written : {0, 7}) {
+        Running running{.written = written};
+        std::ignore = running.go(1'000, 1, seconds(1));
+        std::ignore = running.go(1'000, 3, seconds(1));
+        const Pace::Turn backlog{
+            .messages = 10'000, .full = true, .written = written, .store_time = milliseconds(90)};
+        for (int turns = 0; turns < 50; ++turns) {
+            running.now += milliseconds(100);
+            EXPECT_EQ(running.pace.after(backlog, running.now), Duration::zero());
+        }
+        EXPECT_EQ(running.end_turn(10, milliseconds(10), 3), Duration::zero());
+    }
 }
 
 }  // namespace

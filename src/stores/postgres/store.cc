@@ -268,6 +268,7 @@ bool PostgresStore::has_work(const Claim& claim, const Batch& batch) {
 Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {
     next_segments_ = claim->segments;
     batch.passed = true;
+    if (!claim->windows.empty()) batch.written = claim->windows.front().next_floor;
     batch.hold = std::make_unique<OpenTurn>(*this, std::move(claim));
     return batch;
 }
