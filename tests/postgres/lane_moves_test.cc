@@ -117,6 +117,30 @@ TEST_F(LaneMovesTest, LanesWithNothingNewStayUnlessTheyDelivered) {
     EXPECT_EQ(moved(), (Texts{"{2}{13} 8:8: from 7"}));
 }
 
+// The next claim may be told where its lanes stand only if they stand together, all of them, and
+// have nothing left to read.
+TEST_F(LaneMovesTest, APlaceIsKnownWhereAllLanesStandTogether) {
+    const auto place = [this](std::size_t locked) {
+        return place_after(moves_of(batch, claim, settlements), locked, claim.newest, 55);
+    };
+    take(2, 40, Fate::done);
+    const auto known = place(4);
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->origin, (postgres::Origin{10, 0}));
+    EXPECT_EQ(postgres::texts_of(known->lanes).delivered, "{10,11,13,13}");
+    EXPECT_EQ(known->passed.snapshot, "8:8:");
+    EXPECT_EQ(known->passed.floor, 30);
+    EXPECT_EQ(known->next_floor, 95);
+    EXPECT_EQ(known->next_floor_by, 55U);
+    EXPECT_FALSE(place(5)) << "one was not moved";
+    claim.windows[0].next_floor = 96;
+    EXPECT_FALSE(place(4)) << "two places";
+    claim.windows.pop_back();
+    EXPECT_TRUE(place(2));
+    take(0, 41, Fate::left);
+    EXPECT_FALSE(place(2)) << "something was left";
+}
+
 // Whoever is left among those that waited holds nobody back: they are not in the log any more.
 TEST_F(LaneMovesTest, WhatWaitedStopsNoLane) {
     take(0, 4, Fate::left, true);

@@ -40,5 +40,28 @@ TEST(PostgresPassed, KnowsAFloorForEveryTransactionInProgress) {
     }
 }
 
+struct ReachCase {
+    const char* what;
+    Passed passed;
+    std::int64_t low;
+    std::vector<std::uint64_t> far;
+};
+
+TEST(PostgresPassed, KnowsWhereNewMessagesMayLie) {
+    const ReachCase cases[] = {
+        {"nothing in progress", {"10:20:", 7000, {}}, 7000, {}},
+        {"one that began since", {"10:20:10", 7000, {7000}}, 7000, {}},
+        {"the lowest of some", {"10:20:10,15,16", 7000, {6500, 6000, 6900}}, 6000, {}},
+        {"one that began long ago", {"10:20:10,15", 7000, {5999, 6900}}, 6900, {10}},
+        {"nobody knows where it began", {"10:20:10,15", 7000, {6900}}, 6900, {15}},
+        {"the very first numbers", {"10:20:10", 7, {}}, 0, {}},
+    };
+    for (const ReachCase& one : cases) {
+        const Reach reach = reach_of(one.passed);
+        EXPECT_EQ(reach.low, one.low) << one.what;
+        EXPECT_EQ(reach.far, one.far) << one.what;
+    }
+}
+
 }  // namespace
 }  // namespace outrider::postgres

@@ -61,6 +61,14 @@ enum StatePart : std::size_t {
     kStateParts,
 };
 
+// Parts of what claim_again.sql says of its window.
+enum AgainPart : std::size_t {
+    kAgainSnapshot,
+    kAgainDrawn,
+    kAgainNewest,
+    kAgainParts,
+};
+
 // Columns of claim_due.sql.
 enum DueColumn : int {
     kDueKey,
@@ -178,6 +186,43 @@ void ClaimReader::read_state(const Rows& rows) {
     }
 }
 
+void ClaimReader::read_again(
+    const Rows& rows,
+    const KnownPlace& place,
+    std::span<const std::int64_t> locked
+) {
+    const auto is_same = [](const LaneCount& count, std::int64_t lane) {
+        return count.lane == lane;
+    };
+    std::vector<std::int64_t> lanes(locked.begin(), locked.end());
+    std::sort(lanes.begin(), lanes.end());
+    const auto& known = place.lanes;
+    if (!std::equal(known.begin(), known.end(), lanes.begin(), lanes.end(), is_same)) return;
+    const bool told = rows.count() > 0 && rows.is_null(0, kSeq) && !rows.is_null(0, kState);
+    if (!told) return;
+    const std::vector<std::string> state = split(rows.bytes(0, kState), '|');
+    OUTRIDER_ASSERT(state.size() == kAgainParts);
+    const std::int64_t drawn = std::strtoll(state[kAgainDrawn].c_str(), nullptr, 10);
+    claim_.newest = std::strtoll(state[kAgainNewest].c_str(), nullptr, 10);
+    Window window;
+    window.origin = place.origin;
+    window.lanes = place.lanes;
+    window.passed = place.passed;
+    window.snapshot = state[kAgainSnapshot];
+    window.floor = place.next_floor;
+    window.floor_by = place.next_floor_by;
+    window.upper = drawn;
+    window.next_floor = drawn;
+    window.known_floor = place.next_floor;
+    window.low = reach_of(place.passed).low;
+    window.top = window.low + limits_.numbers;
+    window.limit = limits_.messages;
+    window.work = true;
+    for (const std::int64_t lane : lanes) lanes_[lane] = claim_.windows.size();
+    batch_.now = from_server_time(rows.integer(0, kNow));
+    claim_.windows.push_back(std::move(window));
+}
+
 void ClaimReader::read_log(const Rows& rows) {
     for (int row = 0; row < rows.count(); ++row) {
         if (!rows.is_null(row, kSeq)) read_message(rows, row);
@@ -191,7 +236,7 @@ void ClaimReader::read_window(const Rows& rows, int row) {
     const auto number = [&](StatePart part) {
         return std::strtoll(state[part].c_str(), nullptr, 10);
     };
-    const auto is = [&](StatePart part) { return state[part] == "true"; };
+    const auto is = [&](StatePart part) { return state[part] == "t"; };
     Window window;
     const std::vector<std::int64_t> lanes = read_array(state[kLanes]);
     const std::vector<std::int64_t> delivered = read_array(state[kDelivered]);

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory_resource>
 #include <set>
+#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -58,6 +59,16 @@ struct Window {
     [[nodiscard]] Later later() const { return {snapshot, floor, floor_by}; }
 };
 
+// Lanes that a settle of ours has left together, with no window open. If nobody has touched them
+// since, the next claim need not look up where they stand.
+struct KnownPlace {
+    Origin origin;
+    std::vector<LaneCount> lanes;                    // ascending
+    Passed passed;                                   // what they have handled
+    std::int64_t next_floor = 0;                     // of the window that opens there
+    std::uint64_t next_floor_by = Later().floor_by;  // who wrote that
+};
+
 // What a claim holds: the server's own result memory, into which the envelopes point, and the
 // lanes' windows. Who opened the transaction is told when it is dropped.
 struct Claim final : Batch::Hold {
@@ -108,6 +119,9 @@ public:
 
     // In this order: the windows, what waited, what is new.
     void read_state(const Rows& log);
+    // Instead, of claim_again.sql. No window: the lanes `locked` are others, or not where they
+    // were.
+    void read_again(const Rows& log, const KnownPlace& place, std::span<const std::int64_t> locked);
     void read_parked(const Rows& due);
     void read_log(const Rows& log);
 

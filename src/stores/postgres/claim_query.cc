@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stores/postgres/lane_moves.h"
 #include "stores/postgres/patience.h"
 #include "stores/postgres/sql.h"
 #include "stores/postgres/status.h"
@@ -133,32 +134,46 @@ bool ClaimQuery::is_limited() const {
 }
 
 void ClaimQuery::write() {
-    std::string name = "claim_log_";
-    for (const int segment : segments_) name += std::to_string(segment);
+    std::string segments;
+    for (const int segment : segments_) segments += std::to_string(segment);
+    std::string name = "claim_log_" + segments;
     if (weighs()) name += "_weighed";
     if (reads_parked_) name += "_parked";
     if (name == log_name_) return;
     log_name_ = name;
     log_sql_ = log_sql();
+    again_name_ = "claim_again_" + segments;
+    again_sql_ = again_sql();
 }
 
 std::string ClaimQuery::log_sql() const {
-    std::string range;
-    for (const int segment : segments_) {
-        unite(range, Names::fill(sql::claim_range, "segment", std::to_string(segment)));
-    }
-    std::string sql = Names::fill(sql::claim_log, "range", range);
+    std::string sql = with_messages(sql::claim_log, "pg_visible_in_snapshot(m.xid, w.s)");
     sql = Names::fill(sql, "groups", sql::cursor_groups);
     sql = Names::fill(sql, "lanes", kLockedLanes);
     sql = Names::fill(sql, "least_turn", kLeastTurn);
     sql = Names::fill(sql, "all_lanes", std::to_string(registered_.lanes));
-    sql = Names::fill(sql, "weight", weighs() ? sql::claim_weight_all : sql::claim_weight_row);
-    sql = with_short_values(Names::fill(sql, "bytes", sql::claim_bytes), "m");
     sql = Names::fill(sql, "next_due", reads_parked_ ? sql::claim_next_due : "null::timestamptz");
-    sql = Names::fill(sql, "blocked", reads_parked_ ? sql::claim_blocked : "null::boolean");
-    sql = Names::fill(sql, "global", is_global() ? "true" : "false");
-    sql = Names::fill(sql, "takes_all", takes_all_ ? "true" : "false");
     return names_.fill(sql);
+}
+
+std::string ClaimQuery::again_sql() const {
+    const std::string segment = std::to_string(*segments_.begin());
+    // Its window ends with the snapshot of the statement, which shows nothing else.
+    return names_.fill(Names::fill(with_messages(sql::claim_again, "true"), "segment", segment));
+}
+
+std::string ClaimQuery::with_messages(std::string_view sql, std::string_view until) const {
+    std::string range;
+    for (const int segment : segments_) {
+        unite(range, Names::fill(sql::claim_range, "segment", std::to_string(segment)));
+    }
+    std::string text = Names::fill(sql, "messages", sql::claim_messages);
+    text = Names::fill(Names::fill(text, "range", range), "until", until);
+    text = Names::fill(text, "weight", weighs() ? sql::claim_weight_all : sql::claim_weight_row);
+    text = with_short_values(Names::fill(text, "bytes", sql::claim_bytes), "m");
+    text = Names::fill(text, "blocked", reads_parked_ ? sql::claim_blocked : "null::boolean");
+    text = Names::fill(text, "global", is_global() ? "true" : "false");
+    return Names::fill(text, "takes_all", takes_all_ ? "true" : "false");
 }
 
 Parameters ClaimQuery::settings(bool local) const {
@@ -176,10 +191,41 @@ Result<void> ClaimQuery::set_up(const Connection& connection) const {
     return {};
 }
 
+Parameters ClaimQuery::common(const ClaimReader::Limits& limits) const {
+    return Parameters()
+        .add(registered_.id)
+        .add(limits.messages)
+        .add(std::string_view(patterns_))
+        .add(weighs() ? limits.bytes : limits.bytes_per_row)
+        .add(std::string_view(topics_));
+}
+
+Parameters ClaimQuery::asked(const ClaimReader::Limits& limits) const {
+    ArrayText turns;
+    for (const std::int64_t known : turns_) turns.add(least_turn(known));
+    return common(limits).add(limits.numbers).add(std::string_view(turns.text()));
+}
+
+Parameters ClaimQuery::told(const ClaimReader::Limits& limits, const KnownPlace& place) const {
+    const Reach reach = reach_of(place.passed);
+    ArrayText far;
+    for (const std::uint64_t id : reach.far) far.add(static_cast<std::int64_t>(id));
+    return common(limits)
+        .add(place.origin.turn)
+        .add(place.origin.first)
+        .add(std::string_view(texts_of(place.lanes).lanes))
+        .add(std::string_view(place.passed.snapshot))
+        .add(reach.low)
+        .add(reach.low + limits.numbers)
+        .add(std::string_view(far.text()))
+        .add(static_cast<std::int64_t>(place.lanes.size()) == registered_.lanes);
+}
+
 ClaimQuery::Places ClaimQuery::add(
     Pipeline& pipeline,
     const ClaimReader::Limits& limits,
     std::int64_t first,
+    const std::optional<KnownPlace>& place,
     bool pooled
 ) const {
     Places places;
@@ -219,20 +265,8 @@ ClaimQuery::Places ClaimQuery::add(
                 .add(limits.parked_bytes)
         );
     }
-    ArrayText turns;
-    for (const std::int64_t known : turns_) turns.add(least_turn(known));
-    places.log = next(
-        log_name_,
-        log_sql_,
-        Parameters()
-            .add(registered_.id)
-            .add(limits.messages)
-            .add(std::string_view(patterns_))
-            .add(weighs() ? limits.bytes : limits.bytes_per_row)
-            .add(std::string_view(topics_))
-            .add(limits.numbers)
-            .add(std::string_view(turns.text()))
-    );
+    places.log = place ? next(again_name_, again_sql_, told(limits, *place))
+                       : next(log_name_, log_sql_, asked(limits));
     next("claim_end", std::string(sql::claim_end), {});
     return places;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -43,13 +44,20 @@ public:
     // What holds for the whole session. To be run once, unless a pooler stands in between.
     [[nodiscard]] Result<void> set_up(const Connection& connection) const;
 
-    // Lanes are tried in turn from the `first`.
+    // Lanes are tried in turn from the `first`. `place`: where they stand, if that is known.
     [[nodiscard]] Places add(
         Pipeline& pipeline,
         const ClaimReader::Limits& limits,
         std::int64_t first,
+        const std::optional<KnownPlace>& place,
         bool pooled
     ) const;
+
+    // Whether a claim may be told where its lanes stand: not where more than the newest messages
+    // of one segment have to be looked at.
+    [[nodiscard]] bool may_be_told() const {
+        return segments_.size() == 1 && !reads_parked_ && !weighs() && !is_global();
+    }
 
     // Names these segments from now on. A turn keeps a lock on every segment it names until it
     // commits, and a truncation has to wait for that.
@@ -70,6 +78,12 @@ private:
     [[nodiscard]] bool remember(const Claim& claim);
     [[nodiscard]] std::int64_t least_turn(std::int64_t known) const;
     [[nodiscard]] std::string log_sql() const;
+    [[nodiscard]] std::string again_sql() const;
+    // `until`: whether a row m lies before the end of its window.
+    [[nodiscard]] std::string with_messages(std::string_view sql, std::string_view until) const;
+    [[nodiscard]] Parameters common(const ClaimReader::Limits& limits) const;
+    [[nodiscard]] Parameters asked(const ClaimReader::Limits& limits) const;
+    [[nodiscard]] Parameters told(const ClaimReader::Limits& limits, const KnownPlace& place) const;
     [[nodiscard]] Parameters settings(bool local) const;
     [[nodiscard]] bool weighs() const { return weighs_for_ > 0; }
     [[nodiscard]] bool is_global() const { return destination_.order == Order::global; }
@@ -89,6 +103,8 @@ private:
     int weighs_for_ = 0;    // so many claims more
     std::string log_name_;  // of claim_log.sql with its branches
     std::string log_sql_;
+    std::string again_name_;  // the same of claim_again.sql
+    std::string again_sql_;
 };
 
 }  // namespace outrider::postgres

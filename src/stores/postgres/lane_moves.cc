@@ -91,6 +91,23 @@ LaneMoves moves_of(
     return all;
 }
 
+std::optional<KnownPlace> place_after(
+    const LaneMoves& moves,
+    std::size_t locked,
+    std::int64_t newest,
+    std::int64_t id
+) {
+    if (moves.size() != 1) return std::nullopt;
+    const auto& [stand, moved] = *moves.begin();
+    if (stand.window || moved.lanes.size() != locked) return std::nullopt;
+    return KnownPlace{
+        .origin = {newest + 1, moved.lanes.front().lane},
+        .lanes = moved.lanes,
+        .passed = {stand.passed, stand.floor, stand.late},
+        .next_floor = stand.next_floor,
+        .next_floor_by = static_cast<std::uint64_t>(id)};
+}
+
 LaneTexts texts_of(std::span<const LaneCount> counts) {
     ArrayText lanes, delivered;
     for (const LaneCount& count : counts) {

@@ -55,6 +55,15 @@ using LaneMoves = std::map<Stand, Moved>;
     std::span<const Settlement> settlements
 );
 
+// Where the moves of a settle have left lanes, if all that were `locked` stand together, with no
+// window open. `newest`: the turn that they came behind, `id`: the settle's own.
+[[nodiscard]] std::optional<KnownPlace> place_after(
+    const LaneMoves& moves,
+    std::size_t locked,
+    std::int64_t newest,
+    std::int64_t id
+);
+
 // Lanes and what was delivered in each, as the server reads arrays.
 struct LaneTexts {
     std::string lanes;

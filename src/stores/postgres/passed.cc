@@ -11,6 +11,9 @@ namespace {
 
 using Id = std::uint64_t;
 
+// Numbers that a claim may look at in vain.
+constexpr std::int64_t kNear = 1000;
+
 Id read_id(std::string_view text) {
     Id id = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -52,6 +55,20 @@ std::vector<std::int64_t> late_floors(const Passed& passed, const Later& later) 
         floors.push_back(is_known && place < passed.late.size() ? passed.late[place] : 0);
     }
     return floors;
+}
+
+Reach reach_of(const Passed& passed) {
+    const std::vector<Id> ids = Snapshot(passed.snapshot).in_progress;
+    Reach reach{.low = passed.floor, .far = {}};
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const std::int64_t floor = i < passed.late.size() ? passed.late[i] : 0;
+        if (floor < passed.floor - kNear) {
+            reach.far.push_back(ids[i]);
+        } else {
+            reach.low = std::min(reach.low, floor);
+        }
+    }
+    return reach;
 }
 
 }  // namespace outrider::postgres

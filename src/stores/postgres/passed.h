@@ -31,4 +31,12 @@ struct Later {
 // before keep their own, the others were drawn since, or even since its floor was read.
 [[nodiscard]] std::vector<std::int64_t> late_floors(const Passed& passed, const Later& later);
 
+// Where to look for what is new. `far`: ids that were in progress, and have floors so far below
+// that it is better to look for their messages only once they have ended.
+struct Reach {
+    std::int64_t low = 0;  // all other messages that are new lie above it
+    std::vector<std::uint64_t> far;
+};
+[[nodiscard]] Reach reach_of(const Passed& passed);
+
 }  // namespace outrider::postgres

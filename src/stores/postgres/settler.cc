@@ -30,7 +30,12 @@ void add_window(Parameters& parameters, const std::optional<OpenWindow>& window)
 
 }  // namespace
 
-void Settler::add(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements) {
+void Settler::add(
+    const Batch& batch,
+    const Claim& claim,
+    std::span<const Settlement> settlements,
+    const LaneMoves& moves
+) {
     OUTRIDER_ASSERT(batch.envelopes.size() == settlements.size());
     for (std::size_t i = 0; i < settlements.size(); ++i) {
         collect(batch.envelopes[i], claim.places[i], settlements[i]);
@@ -45,7 +50,7 @@ void Settler::add(const Batch& batch, const Claim& claim, std::span<const Settle
         );
     }
     add_keys();
-    add_cursors(moves_of(batch, claim, settlements), claim.newest);
+    add_cursors(moves, claim.newest);
 }
 
 void Settler::collect(const Envelope& envelope, int segment, const Settlement& settlement) {

@@ -27,7 +27,13 @@ public:
           names_(names),
           destination_(destination) {}
 
-    void add(const Batch& batch, const Claim& claim, std::span<const Settlement> settlements);
+    // `moves`: those of the settlements. Their statements are the last that are added.
+    void add(
+        const Batch& batch,
+        const Claim& claim,
+        std::span<const Settlement> settlements,
+        const LaneMoves& moves
+    );
 
 private:
     // Arrays of what is parked or dies, by where the message lies: a segment, or 0 for the parked

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/assert.h"
-#include "stores/postgres/lane_moves.h"
+#include "stores/postgres/floors.h"
 #include "stores/postgres/registration.h"
 #include "stores/postgres/settler.h"
 #include "stores/postgres/sql.h"
@@ -12,17 +12,11 @@
 namespace outrider::postgres {
 namespace {
 
-// A lane whose next floor is this far behind gets a new one before its next window is opened (299
-// ms against 0.03 ms).
-constexpr std::int64_t kFloorLagMax = 10'000;
-
 // The next look may get other lanes, which have fallen behind, too.
 constexpr int kRaisesMax = 3;
 
-// To look whether somebody has ended takes as long as to look at so many numbers. Not more often
-// than so: there are transactions that take hours.
-constexpr std::int64_t kNumbersPerLook = 5'000;
-constexpr std::int64_t kLooksMax = 50;
+// Turns for which nobody asks again where others have moved our lanes: likely they go on.
+constexpr int kDisturbedTurns = 16;
 
 // For about so many turns a worker takes the same lanes.
 constexpr std::uint64_t kTurnsOnLanes = 16;
@@ -95,10 +89,11 @@ void PostgresStore::roll_back() {
 Result<std::unique_ptr<Claim>> PostgresStore::read(
     const ClaimReader::Limits& limits,
     const LaneShare& share,
+    const std::optional<KnownPlace>& place,
     Batch& batch
 ) {
     const ClaimQuery::Places places =
-        query_.add(pipeline_, limits, share.first(), connection_.is_pooled());
+        query_.add(pipeline_, limits, share.first(), place, connection_.is_pooled());
     turn_open_ = true;
     Result<std::vector<Rows>> results = pipeline_.finish();
     if (!results) {
@@ -116,14 +111,22 @@ Result<std::unique_ptr<Claim>> PostgresStore::read(
             "the server is read-only (a standby, or default_transaction_read_only): it could hand "
             "out messages but never settle them"};
     }
-    claim->locked = read_array(locked.bytes(0, 0)).size();
-    Result<void> ours = check_owner(claim->locked, log);
-    if (!ours) {
-        roll_back();
-        return ours.error();
+    const std::vector<std::int64_t> lanes = read_array(locked.bytes(0, 0));
+    claim->locked = lanes.size();
+    if (!place) {
+        Result<void> ours = check_owner(claim->locked, log);
+        if (!ours) {
+            roll_back();
+            return ours.error();
+        }
     }
     ClaimReader reader(registered_.origin, destination_.order, filter_, limits, batch, *claim);
-    reader.read_state(log);
+    if (place) {
+        reader.read_again(log, *place, lanes);
+    } else {
+        reader.read_state(log);
+    }
+    if (claim->windows.empty()) return claim;
     if (places.due > 0) reader.read_parked(claim->rows[places.due]);
     reader.read_log(log);
     if (connection_.keeps_any_bytes()) {
@@ -142,53 +145,6 @@ Result<void> PostgresStore::check_owner(std::size_t locked, const Rows& log) con
     const std::string_view stored = log.bytes(0, kStoredTopics);
     if (stored.empty()) return {};
     return another_list(destination_, stored);
-}
-
-Result<bool> PostgresStore::raise_floors(const Claim& claim) {
-    ArrayText turns, firsts, lanes, delivered, floors;
-    std::int64_t numbers = 0;
-    for (const Window& window : claim.windows) {
-        if (window.open || !window.work) continue;
-        if (window.next_floor - window.known_floor <= kFloorLagMax) continue;
-        const LaneTexts texts = texts_of(window.lanes);
-        turns.add(window.origin.turn);
-        firsts.add(window.origin.first);
-        lanes.add(std::string_view(texts.lanes));
-        delivered.add(std::string_view(texts.delivered));
-        floors.add(window.next_floor);
-        numbers = std::max(numbers, window.upper - window.passed.floor);
-    }
-    if (numbers == 0) return false;
-    pipeline_.add(
-        "settle_floor",
-        names_.fill(sql::settle_floor),
-        Parameters()
-            .add(registered_.id)
-            .add(claim.newest)
-            .add(std::string_view(turns.text()))
-            .add(std::string_view(firsts.text()))
-            .add(std::string_view(lanes.text()))
-            .add(std::string_view(delivered.text()))
-            .add(std::string_view(floors.text()))
-    );
-    pipeline_.add("commit", "commit");
-    turn_open_ = false;
-    const Result<std::vector<Rows>> raised = pipeline_.finish();
-    if (!raised) return raised.error();
-    const Result<void> ended = let_end(raised->front(), numbers);
-    if (!ended) return ended.error();
-    return true;
-}
-
-Result<void> PostgresStore::let_end(const Rows& raised, std::int64_t numbers) {
-    if (raised.count() == 0) return {};  // somebody else has moved them
-    const Parameters ids = Parameters().add(raised.bytes(0, 0)).add(raised.bytes(0, 1));
-    for (std::int64_t look = 0; look < std::min(numbers / kNumbersPerLook, kLooksMax); ++look) {
-        const Result<Rows> unended = connection_.run(std::string(sql::floor_unended), ids);
-        if (!unended) return unended.error();
-        if (unended->count() == 0) return {};
-    }
-    return {};
 }
 
 // A segment may have come in between, a row may be too large for its share, something may have been
@@ -217,18 +173,24 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
         first_lane()
     );
     const std::size_t parked = parked_share_.of(asked.messages);
+    Result<std::optional<Batch>> again =
+        claim_again(ClaimQuery::limits(asked, parked, share.lanes()), share);
+    if (!again) return again.error();
+    if (*again) return std::move(**again);
     int raises = 0;
     for (int looks = 0; looks < 8; ++looks) {
         Batch batch;
         Result<std::unique_ptr<Claim>> claim =
-            read(ClaimQuery::limits(asked, parked, share.lanes()), share, batch);
+            read(ClaimQuery::limits(asked, parked, share.lanes()), share, std::nullopt, batch);
         if (!claim) return claim.error();
         if (!saw_all(**claim)) {
             roll_back();
             continue;
         }
         if (raises < kRaisesMax) {
-            const Result<bool> raised = raise_floors(**claim);
+            const Result<bool> raised =
+                raise_floors(connection_, pipeline_, names_, registered_.id, **claim);
+            if (!raised || *raised) turn_open_ = false;
             if (!raised) return raised.error();
             raises += *raised ? 1 : 0;
             if (*raised) continue;
@@ -245,6 +207,42 @@ Result<Batch> PostgresStore::claim(const BatchLimits& asked) {
         if ((*claim)->paused || !share.widen()) return nothing(**claim, std::move(batch));
     }
     return Error{Remedy::yield, "the log was rotated again and again during a claim"};
+}
+
+Result<std::optional<Batch>> PostgresStore::claim_again(
+    const ClaimReader::Limits& limits,
+    const LaneShare& share
+) {
+    const std::optional<KnownPlace> place = std::exchange(known_, std::nullopt);
+    if (!place || !query_.may_be_told() || connection_.is_pooled()) return std::optional<Batch>();
+    const bool has_all = static_cast<std::int64_t>(place->lanes.size()) == registered_.lanes;
+    if (!has_all && share.first() != place->lanes.front().lane) return std::optional<Batch>();
+    Batch batch;
+    Result<std::unique_ptr<Claim>> claim = read(limits, share, place, batch);
+    if (!claim) return claim.error();
+    if ((*claim)->windows.empty()) disturbed_for_ = kDisturbedTurns;
+    const bool whole = !(*claim)->windows.empty() && !(*claim)->windows.front().cut &&
+                       !is_far_behind((*claim)->windows.front());
+    if (whole && !batch.envelopes.empty() && query_.met(**claim)) {
+        (*claim)->segments = next_segments_;
+        return std::optional(hand_out(std::move(claim).value(), std::move(batch)));
+    }
+    roll_back();
+    const bool none = whole && has_all && (*claim)->windows.front().rows == 0;
+    return none ? std::optional(nothing(**claim, std::move(batch))) : std::nullopt;
+}
+
+void PostgresStore::remember_place(
+    const Claim& claim,
+    const LaneMoves& moves,
+    std::span<const Rows> settled
+) {
+    disturbed_for_ = std::max(disturbed_for_ - 1, 0);
+    if (disturbed_for_ > 0 || moves.size() != 1) return;
+    // Behind the statement that moved the lanes come one for each other place, and the commit.
+    const std::size_t others = moves.begin()->second.origins.size();
+    const std::int64_t id = settled[settled.size() - 1 - others].integer(0, 0);
+    known_ = place_after(moves, claim.locked, claim.newest, id);
 }
 
 Batch PostgresStore::nothing(const Claim& claim, Batch batch) {
@@ -275,13 +273,18 @@ Batch PostgresStore::hand_out(std::unique_ptr<Claim> claim, Batch batch) {
 
 Result<void> PostgresStore::settle(Batch batch, std::span<const Settlement> settlements) {
     auto& turn = dynamic_cast<OpenTurn&>(*batch.hold);
-    Settler(connection_, pipeline_, names_, registered_.id).add(batch, *turn.claim, settlements);
+    const LaneMoves moves = moves_of(batch, *turn.claim, settlements);
+    Settler(connection_, pipeline_, names_, registered_.id)
+        .add(batch, *turn.claim, settlements, moves);
     pipeline_.add("commit", "commit");
     turn.over();
     turn_open_ = false;
     const Result<std::vector<Rows>> settled = pipeline_.finish();
     if (!next_segments_.empty()) query_.use_segments(next_segments_);
-    if (settled) return {};
+    if (settled) {
+        remember_place(*turn.claim, moves, *settled);
+        return {};
+    }
     [[maybe_unused]] const Result<void> rolled_back = connection_.run_script("rollback");
     return settled.error();
 }

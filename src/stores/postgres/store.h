@@ -8,6 +8,7 @@
 #include "core/topics.h"
 #include "stores/postgres/claim.h"
 #include "stores/postgres/claim_query.h"
+#include "stores/postgres/lane_moves.h"
 #include "stores/postgres/lane_share.h"
 #include "stores/postgres/names.h"
 #include "stores/postgres/options.h"
@@ -61,17 +62,17 @@ private:
     [[nodiscard]] Result<std::unique_ptr<Claim>> read(
         const ClaimReader::Limits& limits,
         const LaneShare& share,
+        const std::optional<KnownPlace>& place,
         Batch& batch
     );
+    // At the place where our last settle has left the lanes. Nothing: it has to be made in full.
+    [[nodiscard]] Result<std::optional<Batch>> claim_again(
+        const ClaimReader::Limits& limits,
+        const LaneShare& share
+    );
+    void remember_place(const Claim& claim, const LaneMoves& moves, std::span<const Rows> settled);
     [[nodiscard]] bool saw_all(const Claim& claim);
     [[nodiscard]] Result<void> check_owner(std::size_t locked, const Rows& log) const;
-
-    // Gives lanes that have fallen far behind a new floor, and commits. True: done, so claim again.
-    [[nodiscard]] Result<bool> raise_floors(const Claim& claim);
-
-    // Gives those a moment who were in progress when the floors were raised: for each who still is
-    // when the window opens, these numbers are looked at once more.
-    [[nodiscard]] Result<void> let_end(const Rows& raised, std::int64_t numbers);
 
     [[nodiscard]] static bool has_work(const Claim& claim, const Batch& batch);
     [[nodiscard]] static Batch nothing(const Claim& claim, Batch batch);
@@ -92,6 +93,8 @@ private:
     std::optional<std::int64_t> first_lane_;
     ParkedShare parked_share_;
     std::set<int> next_segments_;  // that are enough for the next claim
+    std::optional<KnownPlace> known_;
+    int disturbed_for_ = 0;  // so many turns more somebody else is taken to move our lanes, too
     bool turn_open_ = false;
 };
 

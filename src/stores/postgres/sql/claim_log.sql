@@ -40,26 +40,11 @@ w as materialized (
             {global} or whole as whole, $4::bigint as bytes
         from x) y)
 select null::bigint as place, null::bigint as seq, null::uuid,
-    array_to_string(array[w.lanes::text, w.delivered::text, w.turn::text, w.first::text, w.newest::text, w.p::text,
-        w.f::text, w.late::text, w.s::text, w.sf::text, w.sf_by::text, w.u::text, w.lv::text,
-        w.nf::text, w.last::text, w.low::text, w.top::text, w.rows::text, w.needed,
-        w.open::text, w.work::text, w.lags::text, d.paused::text,
-        exists (select from {schema}.parked_key where destination = $1)::text], '|', ''),
+    format('%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s', w.lanes, w.delivered, w.turn,
+        w.first, w.newest, w.p, w.f, w.late, w.s, w.sf, w.sf_by, w.u, w.lv, w.nf, w.last, w.low, w.top, w.rows,
+        w.needed, w.open, w.work, w.lags, d.paused, exists (select from {schema}.parked_key where destination = $1)),
     case when d.topics <> $5::jsonb then d.topics::text end, null::text, null::bytea, null::text, null::jsonb, {now},
     {next_due}, null::bigint, null::boolean, null::boolean
 from w left join {schema}.destination d on d.id = $1
 union all
-select m.place, m.seq, m.id, {topic}, {key},
-    case when m.type is not null and m.fits and m.ours then m.type end,
-    case when m.fits and m.ours then {payload} end,
-    case when m.content_type is not null and m.fits and m.ours then m.content_type end,
-    case when m.headers is not null and m.fits and m.ours then m.headers end,
-    m.occurred_at, m.deliver_after, m.order_key,
-    {blocked},
-    case when not m.fits then true end
-from w cross join lateral (
-    select z.*, {weight} as fits, {takes_all} or z.topic like any ($3) as ours,
-        case when octet_length(z.key) > 0
-            then hashtextextended(z.topic, hashtextextended(z.key, bigint '0')) end as order_key
-    from (select * from ({range}) r order by seq limit w.rows) z) m
-where w.work
+{messages}

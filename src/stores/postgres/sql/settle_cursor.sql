@@ -2,6 +2,7 @@
 -- moved one of them meanwhile, or has removed the row that they were claimed at ($3, its first lane $4), the division
 -- fails, and nothing moves. Draws the transaction id if nothing before it did; nf was read before that, in the claim.
 -- A statement for each place, with plain values: mostly there is one, and arrays of one element cost a half more.
+-- Returns the id.
 insert into {schema}.progress (destination, turn, lane, lanes, delivered, p, f, late, s, sf, sf_by, u, last, nf, nf_by)
 values ($1,
     $2::bigint + 1 / (case when
@@ -9,3 +10,4 @@ values ($1,
         and not exists (select from {schema}.progress n
             where n.destination = $1 and n.turn > $2 and n.lanes && $6::smallint[]) then 1 else 0 end),
     $5, $6::smallint[], $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, pg_current_xact_id()::text::bigint)
+returning nf_by
