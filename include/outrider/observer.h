@@ -74,7 +74,8 @@ public:
     // The store does with less than it was asked to, and says why. Once, not at every turn.
     virtual void store_noted(std::string_view /*text*/) {}
 
-    virtual void cleaned_up(std::uint64_t /*messages*/) {}
+    // Messages were removed for good; from PostgreSQL whole segments of them.
+    virtual void cleaned_up(std::uint64_t /*removed*/) {}
     virtual void inbox_cleaned_up(std::uint64_t /*records*/) {}
     virtual void clean_up_failed(const Error&) {}
 };

@@ -34,8 +34,10 @@ void judge_one(const DestinationStatus& status, std::vector<Finding>& findings) 
             {Gravity::fault,
              "unserved",
              name + " has messages pending for over a minute, and no relay at work",
-             "start 'outrider relay' with it, or run 'outrider destination forget " + status.name +
-                 "' if it is gone: it holds back clean-up"}
+             "start 'outrider relay' with it (one behind a pooler is not seen here: look at its "
+             "log), "
+             "or run 'outrider destination forget " +
+                 status.name + "' if it is gone: it holds back clean-up"}
         );
     }
     if (waits && !status.paused && status.relay_running && status.rate == 0 &&

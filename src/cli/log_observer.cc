@@ -191,7 +191,7 @@ void LogObserver::report() {
              {"turns", sum.turns}}
         );
     }
-    if (cleaned_up > 0) log_.info("cleaned up", {{"messages", cleaned_up}});
+    if (cleaned_up > 0) log_.info("cleaned up", {{"removed", cleaned_up}});
     if (inbox_cleaned_up > 0) log_.info("inbox cleaned up", {{"records", inbox_cleaned_up}});
 }
 

@@ -170,7 +170,8 @@ public:
     ) = 0;
 
     // Removes up to `limit` messages that every destination has passed and that are older than
-    // `retention`. Returns how many: fewer than `limit` means that there is no more for now.
+    // `retention`. Returns how many, or how many segments where they go by these: fewer than
+    // `limit` means that there is no more for now.
     [[nodiscard]] virtual Result<std::uint64_t> clean_up(Duration retention, std::size_t limit) = 0;
 
     // Removes up to `limit` records of the inbox whose retention, chosen by the consumer that wrote

@@ -138,6 +138,8 @@ TEST_F(PostgresDoctor, SeesWhatWasChangedByHand) {
     expect_noticed(
         "autovacuum", "alter table outrider.parked set (autovacuum_enabled = off)", "parked"
     );
+    session_.run("alter table outrider.parked reset (autovacuum_enabled)");
+    expect_noticed("autovacuum", "alter table outrider.dead set (autovacuum_enabled = 0)", "dead");
     expect_noticed("active_segment", "select setval('outrider.active', 3)", "active");
     expect_noticed("bell", "select setval('outrider.active', 1, false)", "a relay that is gone");
     expect_noticed("identity", "update outrider.setting set database_oid = 1", "another database");
@@ -155,8 +157,10 @@ TEST_F(PostgresDoctor, SeesWhoMayDoTooMuchOrTooLittle) {
         "xid_writers", "grant insert on outrider.message to doctor_greedy", "doctor_greedy"
     );
     const PostgresLog poor(log_, log_.conninfo + " user=doctor_poor");
-    EXPECT_NE(find(examine(poor), "rights"), nullptr);
+    const auto lacks = [&poor] { return find(examine(poor), "rights")->what; };
+    EXPECT_NE(lacks().find("usage of the schema"), std::string::npos) << lacks();
     session_.run("grant usage on schema outrider to doctor_poor");
+    EXPECT_NE(lacks().find("select on schema_version"), std::string::npos) << lacks();
     session_.run("grant select on outrider.schema_version, outrider.setting to doctor_poor");
     const std::vector<Finding> findings = examine(poor);
     ASSERT_NE(find(findings, "rights"), nullptr);
@@ -179,6 +183,12 @@ TEST_F(PostgresDoctor, SeesDefaultsOfTheDatabaseAndOfRoles) {
     expect_noticed(
         "synchronous_commit",
         "alter role doctor_lazy in database " + database + " set synchronous_commit = off",
+        "doctor_lazy"
+    );
+    session_.run("alter role doctor_lazy in database " + database + " reset synchronous_commit");
+    expect_noticed(
+        "synchronous_commit",
+        "alter role doctor_lazy in database " + database + " set synchronous_commit = False",
         "doctor_lazy"
     );
     session_.run("drop role doctor_lazy");

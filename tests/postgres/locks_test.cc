@@ -243,5 +243,27 @@ TEST(PostgresLocks, ATurnIsOneExplicitTransactionThatLocksBeforeItReads) {
     }
 }
 
+// Whoever reads the log holds back truncation, though it has no id: the doctor names it once it has
+// been there for long.
+TEST(PostgresLocks, WhoReadsTheLogIsFound) {
+    const PostgresLog log(4, short_cut::quiet_server());
+    const PostgresSession session(log.conninfo);
+    const PostgresSession reader(log.conninfo);
+    const PostgresSession other(log.conninfo);
+    reader.run("begin; select count(*) from outrider.message");
+    other.run("begin; select count(*) from outrider.destination");
+    const auto holders = [&session](const std::string& seconds) {
+        std::string sql(postgres::sql::doctor_holders);
+        for (std::size_t at = sql.find("$1"); at != std::string::npos; at = sql.find("$1")) {
+            sql.replace(at, 2, seconds);
+        }
+        return session.column(postgres::Names::fill(sql, "schema", "outrider"));
+    };
+    EXPECT_TRUE(holders("60").empty());
+    const Payloads found = holders("0");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].find("pid " + reader.value("select pg_backend_pid()") + " of"), 0U);
+}
+
 }  // namespace
 }  // namespace outrider

@@ -56,6 +56,8 @@ TEST(PostgresSchemaName, ThatIsNotIsRefusedByEverybody) {
     for (const std::string& schema :
          {""s,
           "a\"b"s,
+          "pg_mine"s,
+          "information_schema"s,
           "a'b"s,
           "a.b"s,
           "a b"s,

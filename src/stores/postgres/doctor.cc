@@ -17,6 +17,9 @@ namespace {
 // How far behind a cursor a message is looked for that should have been brought long ago.
 constexpr std::int64_t kStuckNumbers = 100'000;
 
+// A transaction that is open for so long is worth a word.
+constexpr std::int64_t kLongSeconds = 60;
+
 Result<void> read_server(const Connection& connection, DoctorFacts& facts) {
     const WallTime before = SystemClock().wall();
     const Result<Rows> rows = connection.run(std::string(sql::doctor_server));
@@ -59,7 +62,8 @@ Result<void> read_work(const Connection& connection, const Names& names, DoctorF
     facts.rings_for_nobody = registers->boolean(0, 0);
     facts.sequence_set_back = registers->boolean(0, 1);
     facts.active_is_open = registers->boolean(0, 2);
-    const Result<Rows> holders = connection.run(names.fill(sql::doctor_holders));
+    const Result<Rows> holders =
+        connection.run(names.fill(sql::doctor_holders), Parameters().add(kLongSeconds));
     if (!holders) return holders.error();
     for (int row = 0; row < holders->count(); ++row) {
         facts.holders.push_back(
@@ -100,6 +104,15 @@ Result<void> read_ours(const Connection& connection, const Names& names, DoctorF
     return read_work(connection, names, facts);
 }
 
+// What whoever may not even read the version of the tables lacks.
+Result<std::string> first_right(const Connection& connection, const Names& names) {
+    const Result<Rows> rows =
+        connection.run(names.fill("select has_schema_privilege('{schema}'::regnamespace, 'usage')")
+        );
+    if (!rows) return rows.error();
+    return std::string(rows->boolean(0, 0) ? "select on schema_version" : "usage of the schema");
+}
+
 }  // namespace
 
 Result<DoctorFacts> read_facts(const Connection& connection, const Names& names) {
@@ -108,7 +121,9 @@ Result<DoctorFacts> read_facts(const Connection& connection, const Names& names)
     if (Result<void> read = read_server(connection, facts); !read) return read.error();
     const Result<int> installed = installed_version(connection, names);
     if (!installed && installed.error().remedy == Remedy::correct) {
-        facts.missing_rights = {"usage of the schema"};
+        const Result<std::string> missing = first_right(connection, names);
+        if (!missing) return missing.error();
+        facts.missing_rights = {*missing};
         return facts;
     }
     if (!installed) return installed.error();

@@ -203,7 +203,8 @@ Result<int> migrate_schema(const Connection& connection, const Names& names, std
 }
 
 std::string schema_text(const Names& names, std::size_t lanes) {
-    std::string text;
+    std::string text =
+        "-- For a database without this log. One that is there: 'outrider migrate up'.\n";
     for (std::size_t step = 0; step < kSteps.size(); ++step) text += step_text(names, lanes, step);
     return text + roles_text(names);
 }

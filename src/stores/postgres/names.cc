@@ -8,11 +8,12 @@ Result<Names> Names::of(std::string_view schema, std::string_view now) {
     const bool fits = !schema.empty() && schema.size() <= 40 &&
                       schema.find_first_not_of(kLetters) == std::string_view::npos &&
                       (schema[0] < '0' || schema[0] > '9');
-    if (fits) return Names(std::string(schema), std::string(now));
+    const bool reserved = schema.starts_with("pg_") || schema == "information_schema";
+    if (fits && !reserved) return Names(std::string(schema), std::string(now));
     return Error{
         Remedy::correct,
         "the schema name may have letters, digits and underscores, at most 40, not starting with a "
-        "digit"};
+        "digit or pg_, and is not information_schema"};
 }
 
 std::string Names::fill(

@@ -2,7 +2,8 @@
 -- lacks, who may insert the columns that writers must leave out.
 select (select seqcache from pg_sequence where seqrelid = '{schema}.seq'::regclass),
     array_to_string(array(select c.relname from pg_class c where c.relnamespace = '{schema}'::regnamespace
-        and c.reloptions && array['autovacuum_enabled=false', 'autovacuum_enabled=off'] order by 1), ','),
+        and exists (select from pg_options_to_table(c.reloptions) o
+            where o.option_name = 'autovacuum_enabled' and not o.option_value::boolean) order by 1), ','),
     array_to_string(array(
         select p.what || ' on ' || r.name
         from (values

@@ -13,6 +13,6 @@ select current_setting('server_version_num')::bigint, pg_is_in_recovery(),
         union all
         select 'for ' || case when s.setrole = 0 then 'this database' else quote_ident(pg_get_userbyid(s.setrole)) end
         from pg_db_role_setting s, unnest(s.setconfig) as c(line)
-        where c.line = 'synchronous_commit=off'
+        where lower(c.line) ~ '^synchronous_commit=(off|false|no|0)$'
         and s.setdatabase in (0, (select oid from pg_database where datname = current_database()))), ','),
     clock_timestamp(), current_setting('server_encoding')
